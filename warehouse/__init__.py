@@ -1,0 +1,44 @@
+"""A SQL-first streaming warehouse on stock Spark: the map of the house.
+
+The way of a statement, written out once in ``engine.py``::
+
+    text -split-> SourceText -parse-> Statement -bind-> Bound -check-> (diagnostics)
+         -lower-> Plan (a flat list of stages) -execute-> Result (Arrow batches)
+
+One direction, one value in and one out per step, frozen dataclasses between, no step calls back.
+
+==================  ======================================================================  ==================
+place               is for                                                                  may import
+==================  ======================================================================  ==================
+``errors``          spans, source text, diagnostics in Spark's shape (``conditions.json``)   nothing
+``language``        split, tokens, parser, typed statements; text in, statements out        errors
+``catalog``         what exists: streams, streaming tables; kept in the warehouse folder    language
+``dataflow``        the Dataflow Model as generated SQL text: windows, partial aggregates,   language
+                    triggers, the step; no Spark, no I/O
+``planning``        bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
+``execution``       the Spark session: jars, locks, start, errors back to the user's text   errors
+``streaming``       sources, step log, state files, panes, the runner: steps in Spark       planning, execution
+``engine``          the only composer of the line above                                     all of the above
+``project, cli``    front doors; they use ``engine`` alone                                  engine
+==================  ======================================================================  ==================
+
+``tests/test_layers.py`` holds this table to the code.
+
+The hardest case, on one page
+-----------------------------
+A session table under ``AT WATERMARK EARLY … LATE …`` reads a micro-batch in which a late row bridges two
+sessions that were emitted, and the process is killed while the panes are written.
+
+1. ``streaming.runner`` writes the step's intent (step number, clock, watermark before, source batch) to the
+   step log *before* anything reads a row; a step found without its commit record runs again with that intent.
+2. ``dataflow.step`` renders SQL for the step from the frozen ``StreamQuery``: stateless part, window
+   assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
+   watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns.
+3. The one result ``o`` becomes the state delta (a path that carries the step's number, so that a second run
+   overwrites it), then the panes (Delta, ``txnVersion`` = step, so that a second run is skipped), then late
+   and bad rows likewise, then the commit record.
+4. Merged sessions put one withdrawal per standing pane before the new pane; ``t`` is a view over the panes
+   that leaves out what a later change took back, so it never needs a write of its own.
+"""
+
+__version__ = "0.1.0"

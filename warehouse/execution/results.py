@@ -1,0 +1,52 @@
+"""What a statement gives back: Arrow batches with a schema, or nothing but a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from warehouse.errors import SourceText
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of one statement.
+
+    Attributes:
+        source: the statement.
+        schema: Arrow schema of the rows, or None when the statement returns no rows.
+        batches: record batches of that schema, to be consumed once, in order.
+        message: one line for standard error (``plays created``), or None.
+        warnings: rendered diagnostics that did not stop the statement.
+    """
+
+    source: SourceText
+    schema: pa.Schema | None = None
+    batches: Iterator[pa.RecordBatch] = field(default_factory=lambda: iter(()))
+    message: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One step of a streaming table, as it is reported while it runs.
+
+    Attributes:
+        table: the streaming table's name.
+        step: the step's number.
+        rows: rows read by the step. late: rows set aside as late. panes: panes emitted.
+        watermark: the watermark after the step in ISO 8601, ``-`` at the beginning and ``end`` at the end of time.
+        lag_seconds: clock minus watermark, or None where either end of time is involved.
+        seconds: wall time of the step.
+    """
+
+    table: str
+    step: int
+    rows: int
+    late: int
+    panes: int
+    watermark: str
+    lag_seconds: float | None
+    seconds: float

@@ -1,0 +1,503 @@
+"""The typed statements: what the parser returns and everything after it reads.
+
+All positions are ``Span``s into the statement's own text, so that lowering can edit spans and errors can
+point at words. Expressions stay text: Spark is the judge of what they mean. A ``QueryShape`` is flat: lists
+ordered by position, nesting is containment of spans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from warehouse.errors import SourceText, Span
+
+# ---------------------------------------------------------------- names and literals
+
+
+@dataclass(frozen=True)
+class Name:
+    """A possibly qualified identifier, unquoted; ``span`` covers all of it."""
+
+    parts: tuple[str, ...]
+    span: Span
+
+    @property
+    def last(self) -> str:
+        """Return the unqualified part."""
+        return self.parts[-1]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A day-time interval literal of the user's.
+
+    Attributes:
+        micros: its length in microseconds (months not included).
+        months: its months; almost every use refuses a value other than 0.
+        span: the literal in the statement's text.
+    """
+
+    micros: int
+    months: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """``WATERMARK column DELAY OF interval``; ``column`` may be an expression, kept as its span."""
+
+    column: Span
+    delay: Interval
+    span: Span
+
+
+# ---------------------------------------------------------------- where: windows
+
+
+@dataclass(frozen=True)
+class FixedWindow:
+    """Tumbling windows [n·size + offset, (n+1)·size + offset). [000: 3]"""
+
+    time: Span
+    size: Interval
+    offset: Interval | None
+    per_key_offset: Span | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class SlidingWindow:
+    """A window of ``size`` that starts every ``every``. [000: 3]"""
+
+    time: Span
+    size: Interval
+    every: Interval
+    offset: Interval | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class SessionWindow:
+    """Rows of a key less than ``gap`` apart; ``gap`` is an Interval, or the span of an expression. [000: 3]"""
+
+    time: Span
+    gap: Interval | Span
+    span: Span
+
+
+@dataclass(frozen=True)
+class GlobalWindow:
+    """One window over all event time; ``span`` is None when it is the default."""
+
+    span: Span | None = None
+
+
+WindowSpec = FixedWindow | SlidingWindow | SessionWindow | GlobalWindow
+
+# ---------------------------------------------------------------- when: triggers
+
+
+@dataclass(frozen=True)
+class AtWatermark:
+    """Fires when the watermark reaches the window's end; ``percentile`` in (0, 100) or None."""
+
+    percentile: float | None = None
+    early: Trigger | None = None
+    late: Trigger | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Every:
+    """Goes on: every multiple of an interval, every n rows, every n bytes. Exactly one is set."""
+
+    interval: Interval | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class After:
+    """Fires once: an interval after the pane's first row, after n rows, after n bytes. Exactly one is set."""
+
+    interval: Interval | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class When:
+    """Fires when a condition holds, for a row that arrives or for what the next pane would hold."""
+
+    condition: Span
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Or:
+    """Any part. ``parts`` has at least two."""
+
+    parts: tuple[Trigger, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class And:
+    """All parts, due since the last pane."""
+
+    parts: tuple[Trigger, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Then:
+    """One part after the other."""
+
+    parts: tuple[Trigger, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """``body`` again and again, until ``until`` fires (None: for ever)."""
+
+    body: Trigger
+    until: Trigger | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Never:
+    """Never fires."""
+
+    span: Span | None = None
+
+
+Trigger = AtWatermark | Every | After | When | Or | And | Then | Repeat | Never
+
+
+@dataclass(frozen=True)
+class TriggerClause:
+    """The whole TRIGGER clause; ``once`` switches the outermost repetition off."""
+
+    trigger: Trigger
+    once: bool
+    span: Span
+
+
+# ---------------------------------------------------------------- how: modes
+
+
+class Mode(Enum):
+    """How a pane relates to the panes before it. [000: 6.3]"""
+
+    DISCARDING = "DISCARDING"
+    ACCUMULATING = "ACCUMULATING"
+    RETRACTING = "RETRACTING"
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """ALLOWED LATENESS; ``interval`` None is UNBOUNDED."""
+
+    interval: Interval | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """Our clauses of one query block, as written; what is left out is None.
+
+    Attributes:
+        span: from the first word of the first clause to the end of the last one.
+    """
+
+    window: WindowSpec | None
+    trigger: TriggerClause | None
+    mode: Mode | None
+    mode_span: Span | None
+    lateness: Lateness | None
+    span: Span
+
+
+# ---------------------------------------------------------------- queries
+
+
+@dataclass(frozen=True)
+class SelectItem:
+    """One item of a SELECT list. ``expression`` leaves the alias out; ``star`` covers ``*`` and ``a.*``."""
+
+    span: Span
+    expression: Span
+    alias: str | None
+    star: bool
+
+
+@dataclass(frozen=True)
+class QueryBlock:
+    """One SELECT … with its clauses, at any depth.
+
+    Attributes:
+        span: from the SELECT keyword to the end of its last clause before ORDER BY/LIMIT/set operator
+            (ours included).
+        select: the SELECT keyword with DISTINCT/ALL and hints.
+        distinct: the DISTINCT keyword, or None.
+        relation: the text after FROM (joins, LATERAL VIEW, PIVOT and all), or None.
+        where, having: the condition, without the keyword.
+        group_by: the grouping expressions; ``grouping_sets`` is the span of a ROLLUP, CUBE or GROUPING SETS
+            or ``GROUP BY ALL`` where one is used (then ``group_by`` is empty).
+        clauses: ours, or None.
+        tail: ORDER BY/SORT BY/DISTRIBUTE BY/CLUSTER BY/LIMIT/OFFSET that follow the block, or None.
+        set_operator: the UNION/EXCEPT/INTERSECT keyword that ties the block to its neighbour, or None.
+    """
+
+    span: Span
+    select: Span
+    distinct: Span | None
+    items: tuple[SelectItem, ...]
+    relation: Span | None
+    where: Span | None
+    group_by: tuple[Span, ...]
+    grouping_sets: Span | None
+    having: Span | None
+    clauses: Clauses | None
+    tail: Span | None
+    set_operator: Span | None
+
+
+@dataclass(frozen=True)
+class StreamReference:
+    """``STREAM name [WATERMARK …] [AS alias]`` or ``STREAM panes('t') …`` in a FROM.
+
+    Attributes:
+        span: from STREAM to the end of the alias.
+        name: the stream, table or streaming table; for ``panes`` the string argument's parts.
+        panes: True for ``STREAM panes('t')``.
+        alias: the alias as written (quotes included), or None.
+    """
+
+    span: Span
+    name: Name
+    panes: bool
+    watermark: Watermark | None
+    alias: str | None
+
+
+@dataclass(frozen=True)
+class TableFunction:
+    """A call of one of our table functions (``panes``, ``late_rows``, …) where a relation may stand.
+
+    Attributes:
+        span: the call, without an alias.
+        function: lower case.
+        argument: the name inside the string argument, with the span of the string.
+    """
+
+    span: Span
+    function: str
+    argument: Name
+
+
+@dataclass(frozen=True)
+class Cte:
+    """One common table expression: its name, its query's span, and where its WITH list is in force."""
+
+    name: str
+    span: Span
+    query: Span
+    scope: Span
+
+
+@dataclass(frozen=True)
+class RelationReference:
+    """A plain table, view or CTE name in a FROM; only for finding views that hold clauses, and dependencies."""
+
+    name: Name
+    alias: str | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class QueryShape:
+    """What we see of a query: everything of ours, by position.
+
+    Attributes:
+        span: the whole query (WITH included).
+        blocks: all SELECT blocks, outermost first at equal starts.
+    """
+
+    span: Span
+    blocks: tuple[QueryBlock, ...]
+    ctes: tuple[Cte, ...]
+    streams: tuple[StreamReference, ...]
+    functions: tuple[TableFunction, ...]
+    relations: tuple[RelationReference, ...]
+
+    @property
+    def ours(self) -> bool:
+        """Say whether anything in the query needs lowering."""
+        return bool(self.streams or self.functions or any(b.clauses for b in self.blocks))
+
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True)
+class SparkStatement:
+    """A statement without anything of ours: goes to Spark byte for byte.
+
+    Attributes:
+        verb: first significant words, upper case (``SELECT``, ``CREATE VIEW``, ``DROP TABLE`` …).
+        target: the object a DDL statement names, where that could be one of ours, else None.
+        query: the query inside it, as far as it can be told, so that dependencies can be found; else None.
+    """
+
+    source: SourceText
+    verb: str
+    target: Name | None = None
+    query: QueryShape | None = None
+
+
+@dataclass(frozen=True)
+class QueryStatement:
+    """A Spark statement that holds a query with something of ours: SELECT, INSERT … SELECT, CREATE TABLE/VIEW AS.
+
+    Attributes:
+        verb: ``SELECT``, ``INSERT``, ``CREATE TABLE``, ``CREATE VIEW`` …
+        target: the table or view that is written, or None.
+    """
+
+    source: SourceText
+    verb: str
+    target: Name | None
+    query: QueryShape
+
+
+@dataclass(frozen=True)
+class CreateStream:
+    """CREATE STREAM. ``columns`` is the text inside the parentheses, or None when left out."""
+
+    source: SourceText
+    name: Name
+    or_replace: bool
+    if_not_exists: bool
+    columns: Span | None
+    format: str
+    format_span: Span
+    options: tuple[tuple[str, str], ...]
+    option_spans: tuple[tuple[str, Span], ...]
+    watermark: Watermark | None
+    idle_timeout: Interval | None
+    on_error_fail: bool
+    comment: str | None
+    properties: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CreateStreamingTable:
+    """CREATE STREAMING TABLE … AS query."""
+
+    source: SourceText
+    name: Name
+    or_replace: bool
+    if_not_exists: bool
+    comment: str | None
+    properties: tuple[tuple[str, str], ...]
+    query: QueryShape
+
+
+@dataclass(frozen=True)
+class RefreshStreamingTable:
+    """REFRESH STREAMING TABLE t [FULL]."""
+
+    source: SourceText
+    name: Name
+    full: bool
+
+
+@dataclass(frozen=True)
+class DrainStreamingTable:
+    """DRAIN STREAMING TABLE t."""
+
+    source: SourceText
+    name: Name
+
+
+@dataclass(frozen=True)
+class StartStreamingTable:
+    """START STREAMING TABLE t [EVERY i]."""
+
+    source: SourceText
+    name: Name
+    every: Interval | None
+
+
+@dataclass(frozen=True)
+class StopStreamingTable:
+    """STOP STREAMING TABLE t."""
+
+    source: SourceText
+    name: Name
+
+
+@dataclass(frozen=True)
+class DropObject:
+    """DROP STREAM | STREAMING TABLE [IF EXISTS] name; ``kind`` is ``STREAM`` or ``STREAMING TABLE``."""
+
+    source: SourceText
+    kind: str
+    name: Name
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class ShowObjects:
+    """SHOW STREAMS | STREAMING TABLES [IN schema] [LIKE pattern]."""
+
+    source: SourceText
+    kind: str
+    schema: Name | None
+    pattern: str | None
+
+
+@dataclass(frozen=True)
+class DescribeObject:
+    """DESCRIBE [EXTENDED] STREAM | STREAMING TABLE name."""
+
+    source: SourceText
+    kind: str
+    name: Name
+    extended: bool
+
+
+@dataclass(frozen=True)
+class Explain:
+    """EXPLAIN [mode] of a statement that holds something of ours.
+
+    Attributes:
+        mode: ``""``, ``REWRITE``, ``EXTENDED``, ``FORMATTED``, ``COST``, ``CODEGEN``.
+        statement: the statement explained, whose spans point into *its own* source text.
+    """
+
+    source: SourceText
+    mode: str
+    statement: Statement
+
+
+Statement = (
+    SparkStatement
+    | QueryStatement
+    | CreateStream
+    | CreateStreamingTable
+    | RefreshStreamingTable
+    | DrainStreamingTable
+    | StartStreamingTable
+    | StopStreamingTable
+    | DropObject
+    | ShowObjects
+    | DescribeObject
+    | Explain
+)
