@@ -1,0 +1,163 @@
+"""The catalog's files: what is put comes back, names are data, and a broken file is named."""
+
+import json
+
+import pytest
+
+from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, ViewEntry, new_id, qualified
+from warehouse.catalog.store import Catalog, encode_name, file_stem
+from warehouse.errors import WarehouseError
+
+
+def stream(name="plays", schema="default", **changes):
+    values = dict(
+        columns=(Column("player", "string"), Column("at", "timestamp", "when")),
+        format="json",
+        options=(("path", "/data/it's 100%"),),
+        watermark_column="at",
+        watermark_delay=10_000_000,
+        idle_timeout=None,
+        fail_on_error=False,
+        comment=None,
+        properties=(),
+        text="CREATE STREAM plays …",
+        created_at="2024-01-01T00:00:00Z",
+    )
+    return StreamEntry(schema, name, **(values | changes))
+
+
+def table(name="t", sources=("default.plays",)):
+    return StreamingTableEntry(
+        "default", name, new_id(name), "CREATE …", None, (), (Column("n", "bigint"),), sources,
+        False, "ACCUMULATING", True, (("window", "FIXED"),), "2024-01-01T00:00:00Z", 5_000_000,
+    )  # fmt: skip
+
+
+def test_what_is_put_is_there_after_opening_again(tmp_path):
+    catalog = Catalog.open(tmp_path)
+    kept = stream(), table(), ViewEntry("default", "v", "CREATE VIEW v AS …")
+    catalog.put_stream(kept[0])
+    catalog.put_streaming_table(kept[1])
+    catalog.put_view(kept[2])
+    for c in (catalog, Catalog.open(tmp_path)):
+        assert (c.stream("default", "plays"), c.streaming_table("default", "t"), c.view("default", "v")) == kept
+        assert (c.streams(), c.streaming_tables(), c.views()) == tuple((k,) for k in kept)
+
+
+def test_an_unknown_folder_is_an_empty_catalog_and_is_not_created(tmp_path):
+    assert Catalog.open(tmp_path / "none").streams() == ()
+    assert not (tmp_path / "none").exists()
+
+
+def test_names_are_compared_without_case_and_kept_as_written(tmp_path):
+    catalog = Catalog.open(tmp_path)
+    catalog.put_stream(stream("Plays"))
+    catalog.put_stream(stream("PLAYS", comment="second"))
+    assert [s.name for s in Catalog.open(tmp_path).streams()] == ["PLAYS"]
+    assert catalog.stream("DEFAULT", "plays").comment == "second"
+    assert catalog.drop_stream("default", "pLays") and not catalog.drop_stream("default", "plays")
+    assert Catalog.open(tmp_path).streams() == ()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "a.b", "ü " * 60, "x" * 250, "", ".", "a\nb", "Ä", "%41"])
+def test_names_never_become_paths(tmp_path, name):
+    Catalog.open(tmp_path).put_stream(stream(name))
+    assert Catalog.open(tmp_path).stream("default", name).name == name
+    assert [p.parent for p in tmp_path.rglob("*.json")] == [tmp_path / "catalog" / "streams"]
+
+
+def test_different_names_have_different_files():
+    names = ["a.b", "a%2Eb", "a%b", "a b", "a_b", "x" * 300, "x" * 301]
+    assert len({file_stem("s", n) for n in names}) == len(names)
+    assert file_stem("a.b", "c") != file_stem("a", "b.c")
+    assert encode_name("A") == encode_name("a")
+
+
+def test_qualified_names_are_sql():
+    assert qualified("default", "a`b") == "default.`a``b`"
+    assert stream("a.b").qualified == "default.`a.b`"
+
+
+def test_readers_of_a_stream(tmp_path):
+    catalog = Catalog.open(tmp_path)
+    catalog.put_streaming_table(table("t"))
+    catalog.put_streaming_table(table("u", ("default.other", "Default.Plays")))
+    catalog.put_streaming_table(table("w", ("default.other",)))
+    assert [t.name for t in catalog.readers_of("default.plays")] == ["t", "u"]
+
+
+def test_kind_of_a_name(tmp_path):
+    catalog = Catalog.open(tmp_path)
+    catalog.put_stream(stream())
+    catalog.put_streaming_table(table())
+    assert [catalog.kind_of("default", n) for n in ("plays", "T", "x")] == ["stream", "streaming table", None]
+
+
+def damaged(**changes):
+    """Return a function that changes fields of the entry in a file's text."""
+
+    def change(text):
+        data = json.loads(text)
+        data["entry"] |= changes
+        return json.dumps(data)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: "[]",
+        lambda text: '{"format": "one"}',
+        lambda text: '{"format": 1}',
+        lambda text: '{"format": 1, "entry": []}',
+        damaged(name="other"),
+        damaged(stateless="no"),
+        damaged(unknown=1),
+        damaged(columns=[1]),
+        damaged(sources=[None]),
+        damaged(every="often"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path, damage):
+    Catalog.open(tmp_path).put_streaming_table(table("plays"))
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(WarehouseError) as error:
+        Catalog.open(tmp_path)
+    assert error.value.condition == "WAREHOUSE_CATALOG_FILE_BROKEN"
+    assert "default.plays.json" in str(error.value)
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path):
+    Catalog.open(tmp_path).put_stream(stream())
+    (path,) = tmp_path.rglob("*.json")
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(WarehouseError, match="plays.json"):
+        Catalog.open(tmp_path)
+
+
+def test_a_newer_format_is_refused(tmp_path):
+    Catalog.open(tmp_path).put_stream(stream())
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text('{"format": 99, "what": "ever"}')
+    with pytest.raises(WarehouseError) as error:
+        Catalog.open(tmp_path)
+    assert error.value.condition == "WAREHOUSE_CATALOG_FILE_NEWER"
+
+
+def test_a_write_that_fails_leaves_the_old_entry_and_no_draft(tmp_path, monkeypatch):
+    catalog = Catalog.open(tmp_path)
+    catalog.put_stream(stream())
+
+    def full(_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("warehouse.catalog.store.os.fsync", full)
+    with pytest.raises(OSError):
+        catalog.put_stream(stream(comment="new"))
+    assert catalog.stream("default", "plays").comment is None
+    assert Catalog.open(tmp_path).stream("default", "plays").comment is None
+    assert len(list(tmp_path.rglob("*.*"))) == 1

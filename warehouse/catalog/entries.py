@@ -1,0 +1,189 @@
+"""What the catalog holds, one frozen dataclass per kind of object, and how each is written as JSON.
+
+An entry is everything that is known of an object before Spark runs: texts are the user's own, types are
+Spark's ``simpleString``, durations are microseconds. Names are kept as written and compared without case.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, TypeVar
+
+Pairs = tuple[tuple[str, str], ...]
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def quote_name(name: str) -> str:
+    """Return ``name`` as one identifier of SQL text, in backticks where it is not a plain word.
+
+    Example:
+        >>> quote_name("plays"), quote_name("a`b.c")
+        ('plays', '`a``b.c`')
+    """
+    return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def qualified(schema: str, name: str) -> str:
+    """Return ``schema.name``, each part quoted where it has to be: unique per object, and SQL text."""
+    return f"{quote_name(schema)}.{quote_name(name)}"
+
+
+def new_id(name: str) -> str:
+    """Return a folder name for a new object: readable, safe in any path, and never given out before."""
+    readable = re.sub(r"[^a-z0-9_]", "", name.lower())[:24]
+    return f"{readable or 'object'}-{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; ``type`` is Spark's ``simpleString`` (``array<struct<a:int>>``)."""
+
+    name: str
+    type: str
+    comment: str | None = None
+
+
+class _Named:
+    """The qualified name of an entry that has ``schema`` and ``name``."""
+
+    schema: str
+    name: str
+
+    @property
+    def qualified(self) -> str:
+        """Return ``schema.name``, quoted where needed."""
+        return qualified(self.schema, self.name)
+
+
+@dataclass(frozen=True)
+class StreamEntry(_Named):
+    """A stream that ``CREATE STREAM`` declared.
+
+    Attributes:
+        columns: the source's columns, in order.
+        format: lower case (``json``, ``csv``, ``replay`` …), or a source's class name as written.
+        options: as written, but ``path`` absolute.
+        watermark_column: SQL text of the timestamp, or None.
+        watermark_delay, idle_timeout: microseconds, or None.
+        text: the CREATE statement.
+        created_at: ISO 8601 in UTC.
+        inferred: the column list was left out and taken from the source.
+    """
+
+    schema: str
+    name: str
+    columns: tuple[Column, ...]
+    format: str
+    options: Pairs
+    watermark_column: str | None
+    watermark_delay: int | None
+    idle_timeout: int | None
+    fail_on_error: bool
+    comment: str | None
+    properties: Pairs
+    text: str
+    created_at: str
+    inferred: bool = False
+
+    def option(self, name: str) -> str | None:
+        """Return the value of an option, whose name is not case-sensitive."""
+        return next((value for key, value in self.options if key.lower() == name.lower()), None)
+
+
+@dataclass(frozen=True)
+class StreamingTableEntry(_Named):
+    """A streaming table.
+
+    Attributes:
+        id: the folder under which it keeps everything; not the name, so that a table made again starts anew.
+        text: the CREATE statement.
+        sources: qualified names of the streams and tables whose changes it reads.
+        stateless: it has no windows: rows in, rows out.
+        mode: ``ACCUMULATING``, ``DISCARDING`` or ``RETRACTING``.
+        repeats: a window may be emitted more than once.
+        facts: what DESCRIBE EXTENDED tells besides (watermark, window, trigger, …), as label and text.
+        every: microseconds between steps while started, else None.
+    """
+
+    schema: str
+    name: str
+    id: str
+    text: str
+    comment: str | None
+    properties: Pairs
+    columns: tuple[Column, ...]
+    sources: tuple[str, ...]
+    stateless: bool
+    mode: str
+    repeats: bool
+    facts: Pairs
+    created_at: str
+    every: int | None = None
+
+
+@dataclass(frozen=True)
+class ViewEntry(_Named):
+    """A view whose query holds something of ours, with the CREATE VIEW statement as the user wrote it."""
+
+    schema: str
+    name: str
+    text: str
+
+
+Entry = StreamEntry | StreamingTableEntry | ViewEntry
+E = TypeVar("E", StreamEntry, StreamingTableEntry, ViewEntry)
+
+
+def to_json(entry: Entry) -> dict[str, Any]:
+    """Return ``entry`` as plain JSON values."""
+    return asdict(entry)
+
+
+def from_json(kind: type[E], data: dict[str, Any]) -> E:
+    """Return the entry that ``to_json`` wrote.
+
+    Raises:
+        ValueError: a field is missing, unknown or of the wrong shape.
+    """
+    if not isinstance(data, dict):
+        raise ValueError("no fields")
+    known = {field.name: field for field in fields(kind)}
+    unknown = sorted(set(data) - set(known))
+    missing = sorted(n for n, f in known.items() if n not in data and f.default is MISSING)
+    if unknown or missing:
+        raise ValueError(f"unknown fields {unknown}, missing fields {missing}")
+    return kind(**{name: _value(name, known[name].type, value) for name, value in data.items()})
+
+
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "str | None": (str, type(None)),
+    "int | None": (int, type(None)),
+}
+
+
+def _value(name: str, declared: Any, value: Any) -> Any:
+    """Return a JSON value as the field's type, checked."""
+    try:
+        match declared:
+            case "tuple[Column, ...]":
+                return tuple(Column(**column) for column in value)
+            case "Pairs":
+                return tuple((_text(key), _text(text)) for key, text in value)
+            case "tuple[str, ...]":
+                return tuple(_text(text) for text in value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"field {name}: {error}") from error
+    if not isinstance(value, _SCALARS[declared]):
+        raise ValueError(f"field {name} is not {declared}")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not text")
+    return value
