@@ -1,0 +1,44 @@
+# The targets a newcomer needs. Everything installed lands in .venv; nothing outside this folder is touched.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup demo test check bench clean
+
+help:
+	@echo "make setup   create $(VENV), install, fetch the Delta jars once"
+	@echo "make demo    a year of flights through windowed, corrected SQL"
+	@echo "make test    the test suite"
+	@echo "make check   ruff and mypy"
+	@echo "make bench   the benchmarks"
+	@echo "make clean   remove $(VENV) and caches"
+
+setup: $(STAMP)
+
+# Installs again only when pyproject.toml changed; the last step finds its jars or fetches them.
+$(STAMP): pyproject.toml
+	@bash .ci/preflight
+	@test -x $(PYTHON) || "$$(bash .ci/preflight --python)" -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -e '.[dev,demo]'
+	$(PYTHON) -m warehouse.execution.jars
+	@touch $@
+
+demo: setup
+	$(PYTHON) sql/demo.py
+
+test: setup
+	$(PYTHON) -m pytest
+
+check: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+bench: setup
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(PYTHON) -m benchmarks
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

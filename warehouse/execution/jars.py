@@ -1,0 +1,210 @@
+"""The jars that Spark needs besides its own: resolved once, kept as files, started from without a network.
+
+``ensure()`` returns the files, fetching them first when they are missing. Ivy, which comes with Spark, does the
+fetching, with settings of ours that leave the machine's own Maven repository out of it. A folder of jars
+appears under its final name only when it is complete, so that an interrupted set-up starts over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from warehouse.errors import WarehouseError, fail
+from warehouse.execution import java
+
+PACKAGES = (("io.delta", "delta-spark_4.2_2.13", "4.4.0"),)
+
+# Everything else that Delta names is in PySpark already, often newer, and must not stand on the class path twice.
+ORGANISATIONS = ("io.delta", "io.unitycatalog")
+
+MANIFEST = "manifest.json"
+
+_SETTINGS = """<ivysettings>
+  <settings defaultResolver="central"/>
+  <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
+</ivysettings>
+"""
+
+
+def spark_jars() -> list[Path]:
+    """Return the jars of the PySpark package, in a fixed order."""
+    return sorted((spark_home() / "jars").glob("*.jar"))
+
+
+def spark_home() -> Path:
+    """Return the folder of the PySpark package, without importing it."""
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        fail("WAREHOUSE_PACKAGE_MISSING", package="pyspark")
+    return Path(spec.origin).parent
+
+
+def ensure() -> list[Path]:
+    """Return our jars, in a fixed order; fetch them first when this machine has none yet.
+
+    Raises:
+        WarehouseError: they are missing and could not be fetched, or ``WAREHOUSE_JARS`` holds none.
+    """
+    found = installed()
+    if found is not None:
+        return found
+    if os.environ.get("WAREHOUSE_JARS"):
+        fail("WAREHOUSE_JARS_MISSING", folder=os.environ["WAREHOUSE_JARS"], packages=_coordinates())
+    home = next((parent for parent in _homes() if _writable(parent)), None)
+    if home is None:
+        fail("WAREHOUSE_JARS_UNWRITABLE", folders=", ".join(str(parent) for parent in _homes()))
+    print(f"warehouse: fetching {_coordinates()} (once, 13 MB) …", file=sys.stderr, flush=True)
+    _publish(home)
+    return installed() or fail("WAREHOUSE_JARS_UNWRITABLE", folders=str(home))
+
+
+def installed() -> list[Path] | None:
+    """Return our jars when they are there and whole, else None. Reads sizes only."""
+    override = os.environ.get("WAREHOUSE_JARS")
+    folders = [Path(override)] if override else [home / _name() for home in _homes()]
+    for folder in folders:
+        jars = _listed(folder)
+        if jars:
+            return jars
+        if override:
+            return sorted(folder.glob("*.jar")) or None
+    return None
+
+
+def broken(folder: Path) -> list[str]:
+    """Return the names of files in ``folder`` that differ from its manifest. Reads every byte."""
+    entries = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+    return [name for name, entry in entries.items() if _digest(folder / name) != entry["sha256"]]
+
+
+def _homes() -> list[Path]:
+    """Return the places for folders of jars: beside the interpreter's packages, else the user's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    homes = [Path(sys.prefix) / "share" / "warehouse" / "jars"] if sys.prefix != sys.base_prefix else []
+    return [*homes, cache / "warehouse" / "jars"]
+
+
+def _name() -> str:
+    return "+".join(f"{artifact}-{version}" for _, artifact, version in PACKAGES)
+
+
+def _coordinates() -> str:
+    return ", ".join(":".join(package) for package in PACKAGES)
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _listed(folder: Path) -> list[Path] | None:
+    """Return the files of the manifest in ``folder`` when all have their size, else None."""
+    try:
+        entries = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        whole = all((folder / name).stat().st_size == entry["bytes"] for name, entry in entries.items())
+    except (OSError, ValueError, KeyError):
+        return None
+    return [folder / name for name in sorted(entries)] if whole else None
+
+
+def _publish(home: Path) -> None:
+    """Fetch into a temporary folder beside the final one and rename it; a rival's result is as good as ours."""
+    final = home / _name()
+    with _scratch(home) as scratch:
+        jars = scratch / "jars"
+        _resolve(scratch, jars)
+        files = {jar.name: {"bytes": jar.stat().st_size, "sha256": _digest(jar)} for jar in sorted(jars.glob("*.jar"))}
+        manifest = {"packages": [":".join(package) for package in PACKAGES], "files": files}
+        (jars / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        if final.exists() and _listed(final) is None:
+            shutil.rmtree(final)
+        try:
+            jars.rename(final)
+        except OSError:
+            if _listed(final) is None:
+                raise
+
+
+@contextmanager
+def _scratch(home: Path) -> Iterator[Path]:
+    scratch = Path(tempfile.mkdtemp(prefix=".fetching-", dir=home))
+    scratch.chmod(0o755)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _resolve(scratch: Path, target: Path) -> None:
+    """Let Ivy fetch the packages and what they need into ``target``."""
+    settings = scratch / "ivysettings.xml"
+    settings.write_text(_SETTINGS, encoding="utf-8")
+    module = scratch / "ivy.xml"
+    module.write_text(_module(), encoding="utf-8")
+    command = [
+        *(str(java.required().path), "-cp", os.pathsep.join(map(str, spark_jars())), "org.apache.ivy.Main"),
+        *("-settings", os.environ.get("WAREHOUSE_IVY_SETTINGS") or str(settings)),
+        *("-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar"),
+        *("-retrieve", str(target / "[artifact]-[revision].[ext]")),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    missing = [artifact for _, artifact, version in PACKAGES if not (target / f"{artifact}-{version}.jar").exists()]
+    if done.returncode or missing:
+        fail("WAREHOUSE_JARS_UNREACHABLE", packages=_coordinates(), reason=_reason(done.stdout + done.stderr))
+
+
+def _module() -> str:
+    """Return the module whose dependencies are our packages, and of those only our organisations'."""
+    ours = "|".join(name.replace(".", r"\.") + "$" for name in ORGANISATIONS)
+    packages = "\n".join(f'    <dependency org="{o}" name="{n}" rev="{r}"/>' for o, n, r in PACKAGES)
+    return f"""<ivy-module version="2.0">
+  <info organisation="warehouse" module="jars"/>
+  <configurations defaultconfmapping="default->default"><conf name="default"/></configurations>
+  <dependencies>
+{packages}
+    <exclude org="^(?!{ours}).*" matcher="regexp"/>
+  </dependencies>
+</ivy-module>
+"""
+
+
+def _reason(output: str) -> str:
+    """Return the line of Ivy's output that tells most."""
+    lines = [line.strip() for line in output.splitlines()]
+    for word in ("Exception", "UNRESOLVED", "not found", "Server access"):
+        telling = [line for line in lines if word in line and not line.startswith("at ")]
+        if telling:
+            return telling[0].strip(": ")
+    return next((line for line in reversed(lines) if line), "no output")
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def main() -> int:
+    """Fetch the jars if they are missing: the last step of ``make setup``."""
+    try:
+        ensure()
+    except WarehouseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,153 @@
+"""The JVM beside this process: started on jar files, reached through Py4J, gone when this process is gone.
+
+Started without ``spark-submit``: no shell scripts and no second JVM to build a command line, every option in
+view, output into a log file. It inherits the descriptor of the folder's second lock, so that the folder stays
+locked for as long as the JVM lives, and a watcher kills it the moment this process ends in whatever way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
+
+from warehouse.errors import fail
+from warehouse.execution import jars, java
+
+START_TIMEOUT = 60.0
+END_TIMEOUT = 10.0
+
+_WATCH = 'read -r _; kill -9 "$0" 2>/dev/null'
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A running JVM.
+
+    Attributes:
+        process: the JVM itself; its standard input is held open for as long as it shall live.
+        watcher: a shell that waits for this process to end, and then kills the JVM.
+        gateway: the Py4J gateway into it.
+    """
+
+    process: subprocess.Popen[bytes]
+    watcher: subprocess.Popen[bytes]
+    gateway: Any
+
+
+def launch(
+    class_path: Sequence[Path], memory: str, properties: Mapping[str, str], output: Path, inherit: Sequence[int]
+) -> Machine:
+    """Start a JVM with Spark's gateway in it.
+
+    Args:
+        class_path: jar files, in order.
+        memory: the heap, as ``-Xmx`` takes it.
+        properties: system properties.
+        output: file to which the JVM's standard output and error are appended.
+        inherit: file descriptors that the JVM keeps open.
+
+    Raises:
+        WarehouseError: no Java, too old a Java, or the JVM ended before it could be reached.
+    """
+    command = [
+        *(str(java.required().path), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
+        *("-XX:+UseParallelGC", "-Xss4m", *java.MODULE_OPTIONS),
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        "org.apache.spark.api.python.PythonGatewayServer",
+    ]
+    with tempfile.TemporaryDirectory(prefix="warehouse-") as scratch, output.open("ab") as log:
+        address = Path(scratch) / "address"
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=_environment(address),
+            pass_fds=tuple(inherit),
+            start_new_session=True,
+        )
+        watcher = subprocess.Popen(
+            ["/bin/sh", "-c", _WATCH, str(process.pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            port, secret = _await_address(process, address, output)
+            return Machine(process, watcher, _connect(port, secret))
+        except BaseException:
+            _end(process, watcher, patience=0)
+            raise
+
+
+def end(machine: Machine) -> None:
+    """End the JVM in order; kill it when it does not go."""
+    with contextlib.suppress(Exception):
+        machine.gateway.shutdown()
+    _end(machine.process, machine.watcher, END_TIMEOUT)
+
+
+def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], patience: float) -> None:
+    watcher.kill()
+    watcher.wait()
+    if watcher.stdin:
+        watcher.stdin.close()
+    if process.stdin:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _environment(address: Path) -> dict[str, str]:
+    """Return the JVM's environment: ours, but no other Spark and no other Java options leaking in."""
+    dropped = {"SPARK_HOME", "SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "CLASSPATH", "JDK_JAVA_OPTIONS"}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    return kept | {
+        "SPARK_HOME": str(jars.spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONHASHSEED": "0",
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address),
+    }
+
+
+def _await_address(process: subprocess.Popen[bytes], address: Path, output: Path) -> tuple[int, str]:
+    """Return the port and the secret that the JVM writes (in one piece, by a rename) once it listens."""
+    deadline = time.monotonic() + START_TIMEOUT
+    while not address.is_file():
+        if process.poll() is not None or time.monotonic() > deadline:
+            fail("WAREHOUSE_JAVA_FAILED", reason=_last_line(output), log=output)
+        time.sleep(0.02)
+    with address.open("rb") as stream:
+        return read_int(stream), UTF8Deserializer().loads(stream)
+
+
+def _last_line(output: Path) -> str:
+    lines = [line.strip() for line in output.read_text(encoding="utf-8", errors="replace").splitlines()]
+    return next((line for line in reversed(lines) if line), "it said nothing")
+
+
+def _connect(port: int, secret: str) -> Any:
+    """Return PySpark's own gateway object; it reads the address of a running JVM from the environment."""
+    names = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    os.environ.update(names)
+    try:
+        return launch_gateway()
+    finally:
+        for name in names:
+            os.environ.pop(name, None)
