@@ -1,0 +1,23 @@
+-- Paper 000, figure 7: global window, a pane every minute of processing time, accumulating.
+-- expect panes
+--   value | window_start | window_end | timing | index | emitted_at
+--   12    | NULL         | NULL       | EARLY  | 0     | 12:06:00
+--   22    | NULL         | NULL       | EARLY  | 1     | 12:07:00
+--   33    | NULL         | NULL       | EARLY  | 2     | 12:08:00
+--   51    | NULL         | NULL       | EARLY  | 3     | 12:09:00
+-- expect t
+--   value | window_start | window_end
+--   51    | NULL         | NULL
+
+CREATE STREAM figure_07_source (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)
+USING replay OPTIONS (path '${data}/paper.json', format 'json', arrival 'processing_time', watermark 'none');
+
+CREATE STREAMING TABLE figure_07 AS
+SELECT key, sum(value) AS value, window_start, window_end
+FROM STREAM figure_07_source
+GROUP BY key
+WINDOW GLOBAL
+TRIGGER EVERY INTERVAL 1 MINUTE
+ACCUMULATING;
+
+SELECT * FROM panes('figure_07');

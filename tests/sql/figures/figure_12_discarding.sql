@@ -1,0 +1,21 @@
+-- Paper 000, 8.1: figure 12 discarding.
+-- expect panes
+--   value | window_start | window_end | timing  | index | emitted_at
+--   5     | 12:00:00     | 12:02:00   | ON_TIME | 0     | 12:06:00
+--   22    | 12:02:00     | 12:04:00   | ON_TIME | 0     | 12:07:30
+--   3     | 12:04:00     | 12:06:00   | ON_TIME | 0     | 12:07:40
+--   9     | 12:00:00     | 12:02:00   | LATE    | 1     | 12:08:20
+--   12    | 12:06:00     | 12:08:00   | ON_TIME | 0     | 12:09:20
+
+CREATE STREAM figure_12_discarding_source (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)
+USING replay OPTIONS (path '${data}/paper.json', format 'json', arrival 'processing_time', watermark '${data}/paper_watermark.csv');
+
+CREATE STREAMING TABLE figure_12_discarding AS
+SELECT key, sum(value) AS value, window_start, window_end
+FROM STREAM figure_12_discarding_source
+GROUP BY key
+WINDOW FIXED (event_time, SIZE INTERVAL 2 MINUTES)
+TRIGGER AT WATERMARK
+DISCARDING;
+
+SELECT * FROM panes('figure_12_discarding');
