@@ -1,0 +1,76 @@
+"""A query block as the step computes it: resolved, typed, with lengths in microseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from warehouse.dataflow.aggregates import Call, Decomposition, decompose
+from warehouse.dataflow.triggers import Node
+from warehouse.dataflow.windows import Window
+from warehouse.language.statements import Mode
+
+
+@dataclass(frozen=True)
+class Output:
+    """One column of the result: its name, Spark type, and SQL over keys, finals and window bounds."""
+
+    name: str
+    type: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class WindowedQuery:
+    """What, where, when and how of one query block.
+
+    Attributes:
+        keys: Spark types of the group keys, the columns ``__w_k0``, ``__w_k1``, …
+        calls: the aggregates, whose results are the columns ``__w_f0``, …
+        lateness: microseconds, None when unbounded.
+        having: SQL over the same columns as an output, or None.
+    """
+
+    keys: tuple[str, ...]
+    window: Window
+    trigger: Node
+    mode: Mode
+    lateness: int | None
+    calls: tuple[Call, ...]
+    having: str | None
+    outputs: tuple[Output, ...]
+
+    @cached_property
+    def parts(self) -> Decomposition:
+        """Return the aggregates taken apart."""
+        return decompose(self.calls)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """Return the names of the key columns."""
+        return tuple(f"__w_k{i}" for i in range(len(self.keys)))
+
+    @property
+    def partial_columns(self) -> tuple[str, ...]:
+        """Return the names of the columns of partial results."""
+        return tuple(f"p{i}" for i in range(len(self.parts.partials)))
+
+
+@dataclass(frozen=True)
+class Clock:
+    """All a step may know about time; logged before the step runs, so that it repeats exactly.
+
+    Attributes:
+        step: the step's number.
+        now: processing time, microseconds.
+        before, after: the watermark before and after the step's rows.
+        drain: the step moves the watermark to the end of time for good.
+        complete: every step starts at the beginning of time and runs to its end (replay of micro-batches).
+    """
+
+    step: int
+    now: int
+    before: int
+    after: int
+    drain: bool = False
+    complete: bool = False

@@ -1,0 +1,368 @@
+"""The step as SQL: batch rows and touched state in, one row per touched window out.
+
+All of it is text over named relations; whoever runs it gives the names. The stages are those of the Dataflow
+Model's GroupByKeyAndWindow (section 2.2.2): assign, group, merge windows, then fire triggers. Every text is
+deterministic: the only times it sees are those of the ``Clock``.
+
+Relations by column:
+
+- *input*: ``__w_k…``, ``__w_time`` TIMESTAMP, argument columns, ``__w_arrival`` BIGINT, ``__w_row``.
+- *rows*: the input with ``ts`` and ``ws``, ``we``.
+- *batch*: keys, ``ws``, ``we``, partials ``p…``, ``pn`` (rows), ``pf`` (first arrival).
+- *state*: batch's columns and ``t_<id>``, ``idx``, standing panes, ``due_wm``, ``due_at``, ``step``, ``dropped``.
+- *outcome*: the new state and, beside it, what the step emits.
+"""
+
+from __future__ import annotations
+
+from warehouse.dataflow import triggers
+from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.times import END, bound_timestamp, plus
+from warehouse.dataflow.windows import Sessions, Sliding, assignment, earliest_end, windows_of_slice
+from warehouse.language.statements import Mode
+
+EARLY, ON_TIME, LATE = 0, 1, 2
+"""Pane timings as the state keeps them."""
+
+
+def columns(*names: str | tuple[str, ...]) -> str:
+    """Return a select list of the given names."""
+    return ", ".join(n for name in names for n in ((name,) if isinstance(name, str) else name) if n)
+
+
+# ------------------------------------------------------------------ rows to partial results
+
+
+def assigned(query: WindowedQuery, source: str) -> str:
+    """Return SQL for *rows*: those of the *input* ``source`` with ``ts`` and their window (slice, proto-session)."""
+    start, end = assignment(query.window, query.key_columns)
+    inputs = tuple(f"{sql} AS a{i}" for i, sql in enumerate(query.parts.inputs))
+    timed = f"SELECT {columns('*', 'unix_micros(__w_time) AS ts', inputs)} FROM {source}"
+    return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
+
+
+def partials(query: WindowedQuery, rows: str, before: int) -> str:
+    """Return SQL for *batch*: the partial results per key and window of the rows that are not late.
+
+    Args:
+        query: the block.
+        rows: the *rows* relation; those without a timestamp are left out.
+        before: the watermark against which rows are judged.
+    """
+    keys, window = query.key_columns, query.window
+    first = tuple(f"{p.sql} AS p{i}" for i, p in enumerate(query.parts.partials))
+    again = _merged_partials(query)
+    pending = ("count(1) AS pn", "min(__w_arrival) AS pf")
+    if isinstance(window, Sliding):
+        slices = (
+            f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows} WHERE ts IS NOT NULL"
+            f" GROUP BY {columns(keys, 'ws')}"
+        )
+        spread = (
+            f"SELECT {columns(keys, query.partial_columns, 'pn', 'pf')}, __w_start AS ws, __w_start + {window.size}L AS we"
+            f" FROM ({slices}) LATERAL VIEW explode({windows_of_slice(window)}) AS __w_start"
+        )
+        return (
+            f"SELECT {columns(keys, 'ws', 'we', again, 'sum(pn) AS pn', 'min(pf) AS pf')} FROM ({spread})"
+            f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
+        )
+    kept = f"{rows} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
+    if not isinstance(window, Sessions):
+        return f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
+    # rows in one stretch of a gap's length are less than a gap apart: one session before any shuffle
+    stretch = f"ts - pmod(ts, {window.gap}L)" if window.gap else "ts, we"
+    together = (
+        f"SELECT {columns(keys, 'min(ws) AS ws', 'max(we) AS we', first, pending)} FROM {kept}"
+        f" GROUP BY {columns(keys, stretch)}"
+    )
+    grouped = _intervals_united(together, keys)
+    return (
+        f"SELECT {columns(keys, 'min(ws) AS ws', 'max(we) AS we', again, 'sum(pn) AS pn', 'min(pf) AS pf')}"
+        f" FROM ({grouped}) GROUP BY {columns(keys, 'g')}"
+    )
+
+
+def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
+    return tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
+
+
+def _not_late(query: WindowedQuery, before: int) -> str:
+    return f"{plus('we', query.lateness)} > {before}L"
+
+
+def _intervals_united(relation: str, keys: tuple[str, ...]) -> str:
+    """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
+
+    The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
+    """
+    by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
+    ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"
+    starts = "CASE WHEN pe IS NULL OR ws >= pe THEN 1 ELSE 0 END"
+    return f"SELECT *, sum({starts}) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({ends})"
+
+
+def late_rows(query: WindowedQuery, rows: str, before: int) -> str:
+    """Return SQL for the late ones of *rows*, once per window missed: ``__w_row``, ``ws``, ``we``."""
+    if isinstance(query.window, Sliding):
+        rows = (
+            f"(SELECT __w_row, __w_start AS ws, __w_start + {query.window.size}L AS we FROM {rows}"
+            f" LATERAL VIEW explode({windows_of_slice(query.window)}) AS __w_start)"
+        )
+    return f"SELECT __w_row, ws, we FROM {rows} WHERE NOT {_not_late(query, before)}"
+
+
+def is_late(query: WindowedQuery, before: int) -> str:
+    """Return a condition over *rows*: the row misses at least one of its windows."""
+    return f"NOT {plus(earliest_end(query.window), query.lateness)} > {before}L"
+
+
+# ------------------------------------------------------------------ state and batch to merged windows
+
+
+def _standing_columns(query: WindowedQuery) -> tuple[str, ...]:
+    """Return the state's columns that remember the panes which the next one replaces."""
+    if query.mode is Mode.DISCARDING:
+        return ()
+    if isinstance(query.window, Sessions):
+        return ("last",)
+    return ("l_idx", "l_timing", "l_step") + (("l_out",) if query.mode is Mode.RETRACTING else ())
+
+
+def state_columns(query: WindowedQuery) -> tuple[str, ...]:
+    """Return the columns of the state that a step reads."""
+    then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
+    return (
+        *query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf", *then, "idx",
+        *_standing_columns(query), "due_wm", "due_at", "step", "dropped",
+    )  # fmt: skip
+
+
+def is_due(clock: Clock) -> str:
+    """Return a condition over *state*: the row must be looked at although no row hits it."""
+    watermark = "false" if clock.complete and not clock.drain else f"due_wm <= {clock.after}L"
+    return f"({watermark} OR coalesce(due_at <= {clock.now}L, false))"
+
+
+def newest(query: WindowedQuery, state: str) -> str:
+    """Return SQL for the live rows of *state*: of each identity (keys, ws) the newest version, unless dropped."""
+    by = f"PARTITION BY {columns(query.key_columns, 'ws')}"
+    versions = f"SELECT *, max(step) OVER ({by}) AS newest FROM {state}"
+    return f"SELECT {columns(state_columns(query))} FROM ({versions}) WHERE step = newest AND NOT dropped"
+
+
+def merged(query: WindowedQuery, state: str | None, batch: str, clock: Clock) -> str:
+    """Return SQL for the windows that the step must look at, each as one row with state and batch merged.
+
+    Args:
+        query: the block.
+        state: relation of *state* versions (a superset of what the step touches), or None at the first step.
+        batch: the *batch* relation.
+        clock: the step's times.
+    """
+    then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
+    standing = _standing_columns(query)
+    kept = (*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf", *then, "idx", *standing)
+    fresh = [*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf"]
+    fresh += [f"0 AS {t}" for t in then] + ["0 AS idx"] + [f"NULL AS {c}" for c in standing]
+    new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
+    if state is None:
+        return _windows(query, _typed_nulls(query, new), clock)
+    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, state)})"
+    return _windows(query, f"{old} UNION ALL {new}", clock)
+
+
+def _typed_nulls(query: WindowedQuery, new: str) -> str:
+    """Return the batch's rows with typed standing columns, where no state gives the types."""
+    kinds = standing_types(query)
+    if not kinds:
+        return new
+    rest = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds.items())
+    return f"SELECT * EXCEPT ({columns(tuple(kinds))}), {rest} FROM ({new})"
+
+
+def out_type(query: WindowedQuery) -> str:
+    """Return the Spark type of an emitted pane's values."""
+    return "struct<" + ",".join(f"o{i}:{o.type}" for i, o in enumerate(query.outputs)) + ">"
+
+
+def standing_types(query: WindowedQuery) -> dict[str, str]:
+    """Return the types of the columns that remember standing panes."""
+    out = f",out:{out_type(query)}" if query.mode is Mode.RETRACTING else ""
+    kinds = {
+        "last": f"array<struct<we:bigint,ws:bigint,idx:int,timing:int,step:bigint{out}>>",
+        "l_idx": "int", "l_timing": "int", "l_step": "bigint", "l_out": out_type(query),
+    }  # fmt: skip
+    return {name: kinds[name] for name in _standing_columns(query)}
+
+
+def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
+    if isinstance(query.window, Sessions):
+        return _merged_sessions(query, rows, clock)
+    then = tuple(f"max(CASE WHEN isnew = 0 THEN t_{n.id} ELSE 0 END) AS t_{n.id}" for n in triggers.thens(query.trigger))
+    standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
+    listed = columns(
+        query.key_columns, "ws", "we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf",
+        then, "max(idx) AS idx", standing,
+    )  # fmt: skip
+    identity = columns(query.key_columns, "ws", "we")
+    return f"SELECT {listed} FROM ({rows}) GROUP BY {identity} HAVING max(isnew) = 1 OR bool_or(due)"
+
+
+def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
+    """Return SQL that unites overlapping sessions of a key and merges what they hold, trigger state included."""
+    keys = query.key_columns
+    by = f"PARTITION BY {columns(keys, 'g')}"
+    bounded = (
+        f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me"
+        f" FROM ({_intervals_united(rows, keys)})"
+    )
+    # a session that the watermark had passed and that grows beyond it is early again: it has no say
+    say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
+    same = "isnew = 0 AND ws = ms AND we = me"
+    then = tuple(
+        f"{triggers.merged_part(query.trigger, node, 'kept')} AS t_{node.id}" for node in triggers.thens(query.trigger)
+    )
+    last = () if query.mode is Mode.DISCARDING else ("sort_array(flatten(collect_list(last))) AS last",)
+    listed = columns(
+        keys, "ms AS ws", "me AS we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf", then,
+        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", last,
+        "sort_array(collect_list(CASE WHEN isnew = 0 AND ws <> ms THEN ws END)) AS vanished",
+    )  # fmt: skip
+    return (
+        f"SELECT {listed} FROM ({say}) GROUP BY {columns(keys, 'g', 'ms', 'me')}"
+        " HAVING max(isnew) = 1 OR bool_or(due)"
+    )
+
+
+# ------------------------------------------------------------------ merged windows to outcome
+
+
+def with_finals(query: WindowedQuery, windows: str) -> str:
+    """Return SQL that adds the columns ``__w_f…`` (results of the aggregates) and the window's bounds to ``windows``."""
+    finals = tuple(f"{sql} AS __w_f{i}" for i, sql in enumerate(query.parts.finals) if sql is not None)
+    bounds = (f"{bound_timestamp('ws')} AS __w_start", f"{bound_timestamp('we')} AS __w_end")
+    if query.parts.kept:
+        windows = _with_kept_results(query, windows)
+    return f"SELECT {columns('*', finals, bounds)} FROM ({windows})"
+
+
+def _with_kept_results(query: WindowedQuery, windows: str) -> str:
+    """Return SQL that runs the aggregates without a partial form over the rows that each window kept."""
+    identity = (*query.key_columns, "ws", "we")
+    rows = f"sort_array({query.parts.rows})" if query.parts.sortable else query.parts.rows
+    calls = tuple(f"{sql} AS __w_f{i}" for i, sql in query.parts.kept)
+    results = (
+        f"SELECT {columns(identity, calls)} FROM (SELECT {columns(identity)}, inline({rows}) FROM ({windows}))"
+        f" GROUP BY {columns(identity)}"
+    )
+    same = " AND ".join(f"__w_m.{name} <=> __w_r.{name}" for name in identity)
+    chosen = tuple(f"__w_r.__w_f{i}" for i, _ in query.parts.kept)
+    return f"SELECT {columns('__w_m.*', chosen)} FROM ({windows}) AS __w_m LEFT JOIN ({results}) AS __w_r ON {same}"
+
+
+def _values(query: WindowedQuery) -> str:
+    """Return SQL for a pane's values as one struct."""
+    fields = ", ".join(f"'o{i}', CAST({o.sql} AS {o.type})" for i, o in enumerate(query.outputs))
+    return f"named_struct({fields})"
+
+
+def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
+    """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
+    tree, now = query.trigger, clock.now
+    all_nodes = tuple(tree.walk())
+    has_then = bool(triggers.thens(tree))
+    close = plus("we", query.lateness)
+    gap = query.window.gap or 0 if isinstance(query.window, Sessions) else 0
+    reached = "false" if clock.complete else f"({clock.before}L < we AND we <= {clock.after}L)"
+    may_close = "true" if clock.drain or not clock.complete else "false"
+    if has_then:
+        ready = tuple(f"{triggers.ready(node, now, clock.after)} AS r_{node.id}" for node in all_nodes)
+    else:
+        ready = (f"{triggers.ready(tree, now, clock.after)} AS r_{tree.id}",)
+    level = (
+        f"SELECT *, pn > 0 OR {reached} AS looked, {may_close} AND {close} <= {clock.after}L AS closing,"
+        f" {columns(ready)} FROM ({with_finals(query, windows)})"
+    )
+    fires = triggers.fired(tree)
+    chosen = all_nodes if has_then else (tree,)
+    level = f"SELECT *, {columns(tuple(f'{fires[n.id]} AS f_{n.id}' for n in chosen))} FROM ({level})"
+    level = f"SELECT *, pn > 0 AND (f_{tree.id} OR closing) AS emit FROM ({level})"
+    if has_then:
+        level = f"SELECT *, {columns(tuple(f'{triggers.finished(n)} AS z_{n.id}' for n in all_nodes))} FROM ({level})"
+    having = f"coalesce({query.having}, false)" if query.having else "true"
+    level = f"SELECT *, CASE WHEN emit THEN {having} ELSE false END AS shown FROM ({level})"
+    timing = f"CASE WHEN {clock.after}L < we THEN {EARLY} WHEN {clock.before}L < we THEN {ON_TIME} ELSE {LATE} END"
+    level = f"SELECT *, {timing} AS timing, CASE WHEN shown THEN {_values(query)} END AS out FROM ({level})"
+    level = f"SELECT *, CASE WHEN emit THEN 0L ELSE pn END AS pn_next, CASE WHEN NOT emit THEN pf END AS pf_next FROM ({level})"
+
+    contents = tuple(
+        f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.partial_columns
+    )
+    then = tuple(f"{triggers.advanced(tree, node)} AS t_{node.id}" for node in triggers.thens(tree))
+    drop = f"closing AND ({'true' if clock.drain else 'false'} OR {plus(close, gap)} <= {clock.after}L)"
+    vanished = "vanished" if isinstance(query.window, Sessions) else ""
+    return "SELECT " + columns(
+        query.key_columns, "ws", "we", contents, "pn_next AS pn", "pf_next AS pf", then,
+        "CASE WHEN emit THEN idx + 1 ELSE idx END AS idx", _standing_next(query, clock),
+        f"{_due_watermark(query, clock, gap)} AS due_wm", f"{_due_clock(query, clock)} AS due_at",
+        f"{clock.step}L AS step", f"{drop} AS dropped", vanished,
+        "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
+    ) + f" FROM ({level})"  # fmt: skip
+
+
+def _standing_next(query: WindowedQuery, clock: Clock) -> tuple[str, ...]:
+    """Return the standing panes after the step: the new one where it shows, none where HAVING hides it."""
+    values = {
+        "l_idx": "idx", "l_timing": "timing", "l_step": f"{clock.step}L", "l_out": "out",
+    }  # fmt: skip
+    if query.mode is Mode.DISCARDING:
+        return ()
+    if not isinstance(query.window, Sessions):
+        return tuple(
+            f"CASE WHEN shown THEN {values[c]} WHEN NOT emit THEN {c} END AS {c}" for c in _standing_columns(query)
+        )
+    out = ", 'out', out" if query.mode is Mode.RETRACTING else ""
+    pane = f"array(named_struct('we', we, 'ws', ws, 'idx', idx, 'timing', timing, 'step', {clock.step}L{out}))"
+    kind = standing_types(query)["last"]
+    return (f"CASE WHEN shown THEN {pane} WHEN emit THEN CAST(array() AS {kind}) ELSE last END AS last",)
+
+
+def _gone(query: WindowedQuery) -> str:
+    """Return the standing panes that this firing replaces, as an array, NULL where there are none."""
+    if query.mode is Mode.DISCARDING:
+        return ""
+    if isinstance(query.window, Sessions):
+        return "CASE WHEN emit AND size(last) > 0 THEN last END AS gone"
+    out = ", 'out', l_out" if query.mode is Mode.RETRACTING else ""
+    pane = f"array(named_struct('we', we, 'ws', ws, 'idx', l_idx, 'timing', l_timing, 'step', l_step{out}))"
+    return f"CASE WHEN emit AND l_step IS NOT NULL THEN {pane} END AS gone"
+
+
+def _due_watermark(query: WindowedQuery, clock: Clock, gap: int) -> str:
+    """Return SQL for the next watermark at which the window must be looked at without new rows."""
+    close = plus("we", query.lateness)
+    points = (f"CASE WHEN {point} > {clock.after}L THEN {point} END" for point in ("we", close, plus(close, gap)))
+    return f"coalesce(least({', '.join(points)}), {END}L)"
+
+
+def _due_clock(query: WindowedQuery, clock: Clock) -> str:
+    """Return SQL for the next processing time at which a time leaf is due, NULL when none is."""
+    leaves = [node for node in query.trigger.walk() if node.kind in triggers.TIMES]
+    moments = [triggers.deadline(node, "pf_next") for node in leaves]
+    points = [f"CASE WHEN {moment} > {clock.now}L THEN {moment} END" for moment in moments]
+    return f"least({', '.join(points)})" if len(points) > 1 else (points or ["CAST(NULL AS BIGINT)"])[0]
+
+
+# ------------------------------------------------------------------ the batch answer
+
+
+def answer(query: WindowedQuery, source: str) -> str:
+    """Return SQL for the batch answer: the same stages run once over all rows, every window complete.
+
+    Args:
+        query: the block. source: the *input* relation (``__w_arrival`` may be any constant).
+    """
+    values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
+    finals = with_finals(query, partials(query, f"({assigned(query, source)})", -END))
+    having = f" WHERE {query.having}" if query.having else ""
+    return f"SELECT {values} FROM ({finals}){having}"

@@ -1,0 +1,180 @@
+"""When in processing time: trigger trees compiled to columns over a window's merged row.
+
+The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of this
+table (the Dataflow Model, section 2.3; DIALECT section 3). All leaves count from the window's last pane, so
+the only state a tree keeps is the active part of each THEN (``t_<id>``).
+
+===============  ==========================  =====================  ==========================
+kind             due (column expression)     finished when fired    when sessions merge
+===============  ==========================  =====================  ==========================
+AT_WATERMARK     watermark >= end            yes                    nothing to merge
+EVERY_ROWS       pending rows >= n           never                  rows add up
+AFTER_ROWS       pending rows >= n           yes                    rows add up
+EVERY_TIME       clock >= next multiple      never                  earliest first arrival
+AFTER_TIME       clock >= first arrival + i  yes                    earliest first arrival
+NEVER            never                       never                  nothing to merge
+OR               any part due                a part that fired is   parts
+AND              all parts due               a part that fired is   parts
+THEN             the active part is due      its last part is       the least advanced wins
+REPEAT           body or until due           until fired            parts
+===============  ==========================  =====================  ==========================
+
+A finished root starts again. A node that starts again needs no reset of its own: its THENs below return to
+their first part, and there is nothing else to reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Kind(Enum):
+    """What a node of a trigger tree is."""
+
+    AT_WATERMARK = auto()
+    EVERY_ROWS = auto()
+    AFTER_ROWS = auto()
+    EVERY_TIME = auto()
+    AFTER_TIME = auto()
+    NEVER = auto()
+    OR = auto()
+    AND = auto()
+    THEN = auto()
+    REPEAT = auto()
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a trigger tree.
+
+    Attributes:
+        kind: see the module's table.
+        id: its number in the tree, unique, parents before children.
+        amount: rows, or microseconds; 0 where the kind has none.
+        parts: children; REPEAT has the body and, optionally, the until.
+    """
+
+    kind: Kind
+    id: int
+    amount: int = 0
+    parts: tuple[Node, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        """Yield this node and all below it, parents first."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+    def kinds(self) -> frozenset[Kind]:
+        """Return the kinds that occur in the tree."""
+        return frozenset(node.kind for node in self.walk())
+
+
+MOST_PARTS = 1024
+"""A THEN has fewer parts than this: the base in which nested THENs are packed into one number to compare them."""
+
+TIMES = frozenset({Kind.EVERY_TIME, Kind.AFTER_TIME})
+
+
+def deadline(node: Node, first: str = "pf") -> str:
+    """Return SQL for the processing time at which a time leaf is due, NULL without pending rows.
+
+    Args:
+        node: the leaf.
+        first: the column of the first arrival since the last pane.
+    """
+    if node.kind is Kind.AFTER_TIME:
+        return f"{first} + {node.amount}L"
+    return f"{first} + pmod({node.amount}L - pmod({first}, {node.amount}L), {node.amount}L)"
+
+
+def ready(node: Node, clock: int, watermark: int) -> str:
+    """Return SQL that says whether ``node`` is due, children inline."""
+    match node.kind:
+        case Kind.AT_WATERMARK:
+            return f"({watermark}L >= we)"
+        case Kind.EVERY_ROWS | Kind.AFTER_ROWS:
+            return f"(pn > 0 AND pn >= {node.amount})"
+        case Kind.EVERY_TIME | Kind.AFTER_TIME:
+            return f"(pn > 0 AND {clock}L >= {deadline(node)})"
+        case Kind.NEVER:
+            return "false"
+        case Kind.OR | Kind.REPEAT:
+            return "(" + " OR ".join(ready(part, clock, watermark) for part in node.parts) + ")"
+        case Kind.AND:
+            return "(" + " AND ".join(ready(part, clock, watermark) for part in node.parts) + ")"
+        case Kind.THEN:
+            whens = " ".join(f"WHEN {i} THEN {ready(p, clock, watermark)}" for i, p in enumerate(node.parts))
+            return f"(CASE t_{node.id} {whens} END)"
+    raise AssertionError(node.kind)
+
+
+def fired(root: Node) -> dict[int, str]:
+    """Return SQL for each node below a THEN-holding tree: whether it fires, over columns ``r_<id>`` and ``looked``."""
+    out = {root.id: f"(looked AND r_{root.id})"}
+    for node in root.walk():
+        above = out[node.id]
+        for position, part in enumerate(node.parts):
+            match node.kind:
+                case Kind.OR | Kind.AND:
+                    out[part.id] = f"({above} AND r_{part.id})"
+                case Kind.THEN:
+                    out[part.id] = f"({above} AND t_{node.id} = {position})"
+                case Kind.REPEAT:
+                    until_is_due = f"r_{node.parts[1].id}" if len(node.parts) == 2 else "false"
+                    out[part.id] = f"({above} AND {until_is_due if position else f'NOT {until_is_due}'})"
+    return out
+
+
+def finished(node: Node) -> str:
+    """Return SQL that says whether ``node`` finished in this step, over the columns ``f_<id>``."""
+    match node.kind:
+        case Kind.AT_WATERMARK | Kind.AFTER_ROWS | Kind.AFTER_TIME:
+            return f"f_{node.id}"
+        case Kind.EVERY_ROWS | Kind.EVERY_TIME | Kind.NEVER:
+            return "false"
+        case Kind.OR | Kind.AND:
+            return "(" + " OR ".join(finished(part) for part in node.parts) + ")"
+        case Kind.THEN:
+            return finished(node.parts[-1])
+        case Kind.REPEAT:
+            return f"f_{node.parts[1].id}" if len(node.parts) == 2 else "false"
+    raise AssertionError(node.kind)
+
+
+def thens(root: Node) -> tuple[Node, ...]:
+    """Return the THEN nodes, outer ones first."""
+    return tuple(node for node in root.walk() if node.kind is Kind.THEN)
+
+
+def enclosing(root: Node) -> dict[int, tuple[Node, ...]]:
+    """Return, for each node, its ancestors from the root down."""
+    out: dict[int, tuple[Node, ...]] = {root.id: ()}
+    for node in root.walk():
+        for part in node.parts:
+            out[part.id] = (*out[node.id], node)
+    return out
+
+
+def advanced(root: Node, node: Node) -> str:
+    """Return SQL for the new active part of the THEN ``node``, over ``z_<id>`` and ``t_<id>``."""
+    over = [node, *enclosing(root)[node.id]]
+    restart = " OR ".join(f"z_{n.id}" for n in over)
+    moves = " ".join(
+        f"WHEN t_{node.id} = {i} AND z_{part.id} THEN {i + 1}" for i, part in enumerate(node.parts[:-1])
+    )
+    return f"CASE WHEN {restart} THEN 0 {moves} ELSE t_{node.id} END"
+
+
+def merged_part(root: Node, node: Node, member: str) -> str:
+    """Return SQL for a THEN's part after a session merge: the least advanced of the members that have a say.
+
+    Args:
+        root: the tree. node: the THEN.
+        member: a condition that says which rows of the group have a say.
+    """
+    chain = [n for n in enclosing(root)[node.id] if n.kind is Kind.THEN] + [node]
+    digits = " + ".join(f"t_{n.id} * {MOST_PARTS ** (len(chain) - 1 - i)}L" for i, n in enumerate(chain))
+    return f"CAST(coalesce(min(CASE WHEN {member} THEN {digits} END), 0) % {MOST_PARTS} AS INT)"
