@@ -70,7 +70,7 @@ class _Shelf(Generic[E]):
 
     def __init__(self, folder: Path, kind: type[E]):
         self.folder = folder
-        self.kind = kind
+        self.kind: type[E] = kind
         self.entries: dict[tuple[str, str], E] = {}
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
             entry = self._read(path)
@@ -210,8 +210,8 @@ class Catalog:
     def kind_of(self, schema: str, name: str) -> str | None:
         """Return ``stream``, ``streaming table`` or ``view`` if the name is taken by one of ours, else None."""
         with self._guard:
-            kinds = {"stream": self._streams, "streaming table": self._tables, "view": self._views}
-            return next((kind for kind, shelf in kinds.items() if _key(schema, name) in shelf.entries), None)
+            kinds = (("stream", self._streams), ("streaming table", self._tables), ("view", self._views))
+            return next((kind for kind, shelf in kinds if _key(schema, name) in shelf.entries), None)
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

@@ -10,19 +10,19 @@ from warehouse.errors import WarehouseError
 
 
 def stream(name="plays", schema="default", **changes):
-    values = dict(
-        columns=(Column("player", "string"), Column("at", "timestamp", "when")),
-        format="json",
-        options=(("path", "/data/it's 100%"),),
-        watermark_column="at",
-        watermark_delay=10_000_000,
-        idle_timeout=None,
-        fail_on_error=False,
-        comment=None,
-        properties=(),
-        text="CREATE STREAM plays …",
-        created_at="2024-01-01T00:00:00Z",
-    )
+    values = {
+        "columns": (Column("player", "string"), Column("at", "timestamp", "when")),
+        "format": "json",
+        "options": (("path", "/data/it's 100%"),),
+        "watermark_column": "at",
+        "watermark_delay": 10_000_000,
+        "idle_timeout": None,
+        "fail_on_error": False,
+        "comment": None,
+        "properties": (),
+        "text": "CREATE STREAM plays …",
+        "created_at": "2024-01-01T00:00:00Z",
+    }
     return StreamEntry(schema, name, **(values | changes))
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_text_is_named(tmp_path):
     Catalog.open(tmp_path).put_stream(stream())
     (path,) = tmp_path.rglob("*.json")
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WarehouseError, match="plays.json"):
+    with pytest.raises(WarehouseError, match=r"plays\.json"):
         Catalog.open(tmp_path)
 
 
