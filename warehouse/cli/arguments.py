@@ -1,0 +1,192 @@
+"""Command-line words in, one frozen ``Invocation`` out. Opens, reads and runs nothing."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from warehouse import __version__
+from warehouse.cli.formats import FORMATS
+from warehouse.cli.parameters import Value, parameter
+
+DEFAULT_WAREHOUSE = Path("warehouse-data")
+NOT_BUILT = {
+    "test": "checks a project's tests",
+    "docs": "writes a project's documentation",
+    "serve": "starts the Thrift/JDBC endpoint",
+}
+
+
+class UsageError(Exception):
+    """The command line cannot be carried out as written; the text says what to write instead."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One piece of SQL to run: ``kind`` is ``text`` (``value`` is SQL), ``file`` (a path) or ``stdin``."""
+
+    kind: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """Everything the user asked for.
+
+    Attributes:
+        command: ``sql`` (no subcommand), ``run``, ``plan``, ``doctor``.
+        inputs: what ``-e``, ``-f`` and ``-`` named, in the order given; for ``sql`` only.
+        format: a name of ``FORMATS``, or None to let the terminal decide.
+        warehouse: the folder, or None when the user named none.
+        parameters: typed values of ``--param``.
+        project: the project's folder, for ``run`` and ``plan``.
+        select, exclude: the words after ``--select`` and ``--exclude``.
+    """
+
+    command: str
+    inputs: tuple[Input, ...] = ()
+    format: str | None = None
+    warehouse: Path | None = None
+    parameters: tuple[tuple[str, Value], ...] = ()
+    keep_going: bool = False
+    dry_run: bool = False
+    verbose: bool = False
+    quiet: bool = False
+    debug: bool = False
+    project: Path = Path(".")
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    full_refresh: bool = False
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        if message.startswith("argument COMMAND: invalid choice"):
+            message = f"{message.removeprefix('argument COMMAND: ')}\nhint: SQL goes after -e, a file of SQL after -f"
+        raise UsageError(f"{message}\nhint: {self.prog} --help lists what there is")
+
+
+class _Append(argparse.Action):
+    """Collect ``-e`` and ``-f`` in one list, so that their order survives."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        kind = self.metavar if isinstance(self.metavar, str) else ""
+        item = Input("text", values) if kind == "SQL" else Input("stdin") if values == "-" else Input("file", values)
+        namespace.inputs = [*getattr(namespace, "inputs", ()), item]
+
+
+class _Parameters(argparse.Action):
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        try:
+            name, value = parameter(values)
+        except ValueError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+        seen = getattr(namespace, "parameters", ())
+        if any(name.lower() == other.lower() for other, _ in seen):
+            raise argparse.ArgumentError(self, f"{name} is given twice")
+        namespace.parameters = [*seen, (name, value)]
+
+
+def _general() -> _Parser:
+    # SUPPRESS: an option before the subcommand must not be overwritten by the subcommand's default.
+    general = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    add = general.add_argument
+    add("--warehouse", type=Path, metavar="DIR", help="folder that holds everything (default: ./warehouse-data)")
+    add("--verbose", action="store_true", help="messages and one line per step, also when not on a terminal")
+    add("--quiet", action="store_true", help="nothing on standard error but errors")
+    add("--debug", action="store_true", help="show traces and what Spark logs")
+    return general
+
+
+def _running() -> _Parser:
+    running = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    add = running.add_argument
+    add("--format", choices=tuple(FORMATS), help="how rows look (default: table on a terminal, else csv)")
+    add("--param", action=_Parameters, metavar="K=V", help="value of the named parameter :K")
+    add("--server", metavar="HOST:PORT", help="run on a server (not built yet)")
+    add("--embedded", action="store_true", help="run the engine in this process (what happens today anyway)")
+    add("--keep-going", action="store_true", help="run all statements, exit 1 if any failed")
+    add("--dry-run", action="store_true", help="check and compile, run nothing")
+    return running
+
+
+def _selecting() -> _Parser:
+    selecting = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    add = selecting.add_argument
+    add("--project", type=Path, metavar="DIR", help="folder of .sql files (default: the current one)")
+    add("--select", "-s", nargs="+", action="extend", metavar="WORD", help="only these: name, +name, name+, path, glob")
+    add("--exclude", nargs="+", action="extend", metavar="WORD", help="all but these, in the same words")
+    return selecting
+
+
+def _parser() -> _Parser:
+    general, running, selecting = _general(), _running(), _selecting()
+    parser = _Parser(
+        prog="warehouse-sql",
+        description="Run SQL on batch tables and streams. Results go to standard output, all else to standard error.",
+        epilog="Exit codes: 0 all well, 1 the SQL failed, 2 usage, configuration or an internal error, 130 cancelled.",
+        parents=[general, running],
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("--version", action="version", version=f"warehouse-sql {__version__}")
+    parser.add_argument("-e", "--execute", action=_Append, metavar="SQL", help="SQL to run; may be repeated")
+    parser.add_argument("-f", "--file", action=_Append, metavar="FILE", help="file of SQL to run, - for standard input")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=_Parser)
+
+    def command(name: str, text: str, *parents: _Parser) -> _Parser:
+        return commands.add_parser(
+            name, help=text, description=text, parents=parents, allow_abbrev=False,
+            argument_default=argparse.SUPPRESS,
+        )  # fmt: skip
+
+    run = command("run", "run the .sql files of a folder in dependency order", general, running, selecting)
+    run.add_argument("--full-refresh", action="store_true", help="streaming tables start again from nothing")
+    command("plan", "list the files of a project in the order they run", general, selecting)
+    command("doctor", "say what is missing on this machine", general)
+    for name, text in NOT_BUILT.items():
+        command(name, f"{text} (not built yet)", general)
+    return parser
+
+
+def _stdin_word(words: Sequence[str]) -> list[str]:
+    """Return ``words`` with a ``-`` that stands alone turned into ``-f -``."""
+    takes_value = {"-e", "--execute", "-f", "--file", "--format", "--param", "--server", "--warehouse"}
+    out: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        out += ["-f", "-"] if word == "-" and before not in takes_value else [word]
+    return out
+
+
+def parse_arguments(words: Sequence[str]) -> Invocation:
+    """Return what the user asked for.
+
+    Raises:
+        UsageError: the words make no sense together.
+        SystemExit: ``--help`` or ``--version`` has been answered.
+
+    Example:
+        >>> parse_arguments(["-e", "SELECT 1", "--format", "json"]).inputs
+        (Input(kind='text', value='SELECT 1'),)
+    """
+    values, extra = _parser().parse_known_args(_stdin_word(words))
+    given = vars(values)
+    command = given.pop("command", None) or "sql"
+    if command in NOT_BUILT:
+        raise UsageError(f"{command} ({NOT_BUILT[command]}) is not built yet")
+    if extra:
+        raise UsageError(f"unknown: {' '.join(extra)}\nhint: warehouse-sql --help lists what there is")
+    if "server" in given:
+        raise UsageError("--server: there is no server to connect to yet\nhint: leave it out, the engine runs here")
+    if command != "sql" and "inputs" in given:
+        raise UsageError(f"-e, -f and - do not go with {command}: its SQL is in the project's files")
+    if given.get("verbose") and given.get("quiet"):
+        raise UsageError("--verbose and --quiet exclude each other")
+    given.pop("embedded", None)
+    for name in ("inputs", "parameters", "select", "exclude"):
+        if name in given:
+            given[name] = tuple(given[name])
+    return Invocation(command, **given)

@@ -1,0 +1,118 @@
+"""A project's folder in, its ``.sql`` files and settings out."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from warehouse.errors import fail
+
+CONFIG = "warehouse.toml"
+
+
+@dataclass(frozen=True)
+class SqlFile:
+    """One file.
+
+    Attributes:
+        path: its place in the project, with slashes.
+        name: its path as the user would type it, for messages.
+    """
+
+    path: PurePosixPath
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``warehouse.toml`` says.
+
+    Attributes:
+        name: of the project; the folder's name unless given.
+        warehouse: the warehouse folder, relative paths being relative to the project; None when not given.
+        paths: the folders, inside the project, that hold its files.
+        settings: handed to the engine.
+    """
+
+    name: str
+    warehouse: Path | None = None
+    paths: tuple[str, ...] = (".",)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def load_settings(folder: Path) -> Settings:
+    """Return the settings of the project in ``folder``; every key is optional, and so is the file.
+
+    Raises:
+        WarehouseError: no such folder, or a file that cannot be read or holds what nobody knows.
+    """
+    if not folder.is_dir():
+        fail("WAREHOUSE_PROJECT_FOLDER", folder=str(folder))
+    file = folder / CONFIG
+    if not file.exists():
+        return Settings(folder.resolve().name)
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=str(error))
+
+    def take(key: str, kind: type, default: Any) -> Any:
+        value = values.pop(key, default)
+        if not isinstance(value, kind):
+            fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=f"{key} is not {_KINDS[kind]}")
+        return value
+
+    name = take("name", str, folder.resolve().name)
+    warehouse = take("warehouse", str, "")
+    paths = take("paths", list, ["."])
+    settings = take("settings", dict, {})
+    if values:
+        fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=f"unknown: {', '.join(sorted(values))}")
+    for path in paths:
+        if not isinstance(path, str) or not (folder / path).is_dir():
+            fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=f"paths: there is no folder {path}")
+    return Settings(
+        name,
+        folder / Path(warehouse).expanduser() if warehouse else None,
+        tuple(paths),
+        {key: _setting(value) for key, value in settings.items()},
+    )
+
+
+def load_files(folder: Path, settings: Settings) -> list[SqlFile]:
+    """Return the project's ``.sql`` files, sorted by path; hidden folders are left out.
+
+    Raises:
+        WarehouseError: there are none, or one is not text.
+    """
+    found: dict[PurePosixPath, SqlFile] = {}
+    for root in settings.paths:
+        for place, folders, names in os.walk(folder / root):
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            for name in names:
+                if name.endswith(".sql") and not name.startswith("."):
+                    file = Path(place, name)
+                    path = PurePosixPath(os.path.relpath(file, folder).replace(os.sep, "/"))
+                    found[path] = SqlFile(path, str(folder / Path(*path.parts)), _read(file))
+    if not found:
+        fail("WAREHOUSE_PROJECT_EMPTY", folder=" or ".join(str(folder / root) for root in settings.paths))
+    return [found[path] for path in sorted(found)]
+
+
+_KINDS: dict[type, str] = {str: "a string", list: "a list", dict: "a table"}
+
+
+def _setting(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        fail("WAREHOUSE_PROJECT_FILE", file=str(file), reason=str(error))

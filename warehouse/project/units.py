@@ -1,0 +1,215 @@
+"""A file in, a ``Unit`` out: what the file makes, writes and reads, and the statements that run.
+
+A file that is one query becomes ``CREATE OR REPLACE VIEW stem AS`` that query (or a table, or a streaming table, as
+its ``config`` says). Every other file runs as it stands. Names are compared without case, ``default`` and
+``spark_catalog`` being where an unqualified name lives anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from warehouse.engine import parse, split
+from warehouse.engine import statements as s
+from warehouse.errors import SourceText, WarehouseError, diagnostic
+from warehouse.project.files import SqlFile
+from warehouse.project.templates import Reference, Template, quoted
+
+Key = tuple[str, ...]
+"""A name made comparable."""
+
+_CREATE = {
+    "view": "CREATE OR REPLACE VIEW {name} AS ",
+    "table": "CREATE OR REPLACE TABLE {name} USING delta AS ",
+    "streaming_table": "CREATE STREAMING TABLE IF NOT EXISTS {name} AS ",
+}
+_QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE", "(")
+
+
+@dataclass(frozen=True)
+class Made:
+    """One thing that a file creates: ``kind`` is ``stream``, ``streaming table``, ``table``, or ``view``."""
+
+    kind: str
+    name: str
+    key: Key
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement as it runs.
+
+    Attributes:
+        source: what the engine gets.
+        own: the same statement as the user wrote it.
+        shift: how many characters of ``source`` stand before the user's first one.
+        refreshes: the streaming table that this creates unless it exists, as SQL; else None.
+    """
+
+    source: SourceText
+    own: SourceText
+    shift: int = 0
+    refreshes: str | None = None
+
+    def owned(self, error: WarehouseError) -> WarehouseError:
+        """Return an error about ``source`` as one about the user's own words."""
+        if error.source is not None and error.source.text != self.source.text:
+            return error
+        moved = WarehouseError(*error.diagnostics).shifted(-self.shift).diagnostics
+        length = len(self.own.text)
+        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=None) for d in moved)
+        return WarehouseError(*fitting, source=self.own)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One file of a project.
+
+    Attributes:
+        makes: what it creates.
+        writes: names it inserts into and the like.
+        reads: names it reads that it does not make.
+        tags: its ``config``'s.
+    """
+
+    file: SqlFile
+    steps: tuple[Step, ...]
+    makes: tuple[Made, ...]
+    writes: frozenset[Key]
+    reads: frozenset[Key]
+    tags: tuple[str, ...] = ()
+
+
+def unit_of(template: Template, name: Callable[[Reference], tuple[str, ...]]) -> Unit:
+    """Return the unit of a file whose references are called ``name(reference)``.
+
+    Raises:
+        WarehouseError: the file does not parse; positions are the file's.
+    """
+    steps: list[Step] = []
+    parsed: list[s.Statement] = []
+    for source, own in _sources(template, name):
+        step = Step(source, own)
+        try:
+            statement = parse(source)
+        except WarehouseError as error:
+            raise step.owned(error) from None
+        steps.append(step)
+        parsed.append(statement)
+    if len(parsed) == 1 and _is_query(parsed[0]):
+        steps = [_model(template, steps[0])]
+        parsed = [parse(steps[0].source)]
+    elif template.config.span and (template.config.materialized or template.config.alias or template.config.schema):
+        misplaced = diagnostic("WAREHOUSE_PROJECT_CONFIG_MISPLACED", template.config.span)
+        raise WarehouseError(misplaced, source=SourceText(template.file.text, template.file.name))
+    steps = [replace(step, refreshes=_refreshes(statement)) for step, statement in zip(steps, parsed, strict=True)]
+    makes = tuple(chain.from_iterable(map(_makes, parsed)))
+    made = {each.key for each in makes}
+    reads = set(chain.from_iterable(map(_reads, parsed)))
+    reads |= {key_of(name(reference)) for reference in template.references}
+    writes = set(chain.from_iterable(map(_writes, parsed)))
+    return Unit(
+        template.file,
+        tuple(steps),
+        makes,
+        frozenset(writes - made),
+        frozenset(reads - made),
+        template.config.tags,
+    )
+
+
+def key_of(parts: tuple[str, ...]) -> Key:
+    """Return a name made comparable.
+
+    Example:
+        >>> key_of(("spark_catalog", "default", "Flights")), key_of(("raw", "flights"))
+        (('flights',), ('raw', 'flights'))
+    """
+    lowered = tuple(part.lower() for part in parts)
+    if len(lowered) == 3 and lowered[0] == "spark_catalog":
+        lowered = lowered[1:]
+    return lowered[1:] if len(lowered) == 2 and lowered[0] == "default" else lowered
+
+
+def _sources(template: Template, name: Callable[[Reference], tuple[str, ...]]) -> Iterator[tuple[SourceText, SourceText]]:  # fmt: skip  # noqa: E501
+    """Yield each statement as rendered and as written."""
+    file, text = template.file, template.render(name)
+    try:
+        sources = split(text, file.name)
+    except WarehouseError as error:
+        raise WarehouseError(*error.diagnostics, source=SourceText(file.text, file.name)) from None
+    end = 0
+    for source in sources:
+        start = text.index(source.text, end)
+        end = start + len(source.text)
+        yield source, replace(source, text=file.text[start:end])
+
+
+def _is_query(statement: s.Statement) -> bool:
+    return isinstance(statement, (s.SparkStatement, s.QueryStatement)) and statement.verb.split(" ")[0] in _QUERIES
+
+
+def _model(template: Template, step: Step) -> Step:
+    config = template.config
+    name = config.alias or template.file.path.stem
+    parts = (config.schema, name) if config.schema else (name,)
+    prefix = _CREATE[config.materialized or "view"].format(name=quoted(parts))
+    return replace(step, source=replace(step.source, text=prefix + step.source.text), shift=len(prefix))
+
+
+def _refreshes(statement: s.Statement) -> str | None:
+    if isinstance(statement, s.CreateStreamingTable) and statement.if_not_exists:
+        return statement.name.span.of(statement.source.text)
+    return None
+
+
+def _makes(statement: s.Statement) -> Iterator[Made]:
+    match statement:
+        case s.CreateStream(name=name):
+            yield Made("stream", ".".join(name.parts), key_of(name.parts))
+        case s.CreateStreamingTable(name=name):
+            yield Made("streaming table", ".".join(name.parts), key_of(name.parts))
+        case s.SparkStatement(target=s.Name() as name) | s.QueryStatement(target=s.Name() as name):
+            words = statement.verb.split(" ")
+            kind = next((word for word in ("VIEW", "TABLE") if word in words), None)
+            if words[0] in ("CREATE", "REPLACE") and kind:
+                yield Made(kind.lower(), ".".join(name.parts), key_of(name.parts))
+
+
+def _writes(statement: s.Statement) -> Iterator[Key]:
+    match statement:
+        case s.SparkStatement(target=s.Name() as name) | s.QueryStatement(target=s.Name() as name):
+            if statement.verb.split(" ")[0] not in ("CREATE", "REPLACE", "DROP"):
+                yield key_of(name.parts)
+
+
+def _reads(statement: s.Statement) -> Iterator[Key]:
+    match statement:
+        case s.RefreshStreamingTable(name=name) | s.DrainStreamingTable(name=name):
+            yield key_of(name.parts)
+        case s.StartStreamingTable(name=name) | s.StopStreamingTable(name=name) | s.DescribeObject(name=name):
+            yield key_of(name.parts)
+        case s.Explain(statement=inner):
+            yield from _reads(inner)
+        case s.CreateStreamingTable(query=query) | s.QueryStatement(query=query):
+            yield from _read_by(query)
+        case s.SparkStatement(query=s.QueryShape() as query):
+            yield from _read_by(query)
+
+
+def _read_by(query: s.QueryShape) -> Iterator[Key]:
+    for stream in query.streams:
+        yield key_of(stream.name.parts)
+    for function in query.functions:
+        yield key_of(function.argument.parts)
+    for relation in query.relations:
+        if not (len(relation.name.parts) == 1 and any(_is_cte(cte, relation) for cte in query.ctes)):
+            yield key_of(relation.name.parts)
+
+
+def _is_cte(cte: s.Cte, relation: s.RelationReference) -> bool:
+    """Say whether a relation is this common table expression; inside its own query the name means another thing."""
+    same = cte.name.lower() == relation.name.last.lower()
+    return same and cte.scope.covers(relation.span) and not cte.query.covers(relation.span)
