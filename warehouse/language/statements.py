@@ -277,6 +277,7 @@ class StreamReference:
         name: the stream, table or streaming table; for ``panes`` the string argument's parts.
         panes: True for ``STREAM panes('t')``.
         alias: the alias as written (quotes included), or None.
+        options: ``WITH ('key' = 'value', …)`` behind the name, as in Spark.
     """
 
     span: Span
@@ -284,6 +285,7 @@ class StreamReference:
     panes: bool
     watermark: Watermark | None
     alias: str | None
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -313,11 +315,17 @@ class Cte:
 
 @dataclass(frozen=True)
 class RelationReference:
-    """A plain table, view or CTE name in a FROM; only for finding views that hold clauses, and dependencies."""
+    """A plain table, view or CTE name in a FROM; only for finding views that hold clauses, and dependencies.
+
+    Attributes:
+        span: from the name to the end of the alias.
+        watermark: the relation's own ``WATERMARK … DELAY OF …``, or None.
+    """
 
     name: Name
     alias: str | None
     span: Span
+    watermark: Watermark | None = None
 
 
 @dataclass(frozen=True)
