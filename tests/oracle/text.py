@@ -65,6 +65,7 @@ class Program:
     Attributes:
         keyed: whether the query groups by the key.
         names: the aggregates' column names, in the order of ``query.select``.
+        key, value, arrival: the source's column names.
         expected: by ``panes``, ``t``, ``late``, ``bad``: the rows a SQL file promises, as text.
     """
 
@@ -73,6 +74,9 @@ class Program:
     drain: bool = True
     keyed: bool = True
     names: tuple[str, ...] = ("n", "s")
+    key: str = "k"
+    value: str = "v"
+    arrival: str = "arrival"
     expected: dict[str, list[dict[str, str]]] = field(default_factory=dict)
 
     def run(self) -> Model:
@@ -149,7 +153,9 @@ def trigger_sql(trigger: Trigger) -> str:
     match trigger:
         case AtWatermark(early, late):
             text = "AT WATERMARK"
-            text += "" if early is None else f" EARLY {unit(early)}"
+            # A bare AT WATERMARK here would take the LATE that follows for its own.
+            inner = f"({trigger_sql(early)})" if isinstance(early, AtWatermark) else early and unit(early)
+            text += "" if early is None else f" EARLY {inner}"
             return text + ("" if late is None else f" LATE {unit(late)}")
         case Every(length, rows, size) | After(length, rows, size):
             verb = type(trigger).__name__.upper()
@@ -446,5 +452,8 @@ def read(text: str, data: Path | None = None) -> Program:
         bool(re.search(r"DRAIN STREAMING TABLE", sql)),
         grouped is not None,
         tuple(alias for _, _, alias in calls),
+        key,
+        value,
+        options["arrival"],
         expectations(text),
     )
