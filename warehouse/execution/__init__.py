@@ -1,0 +1,1 @@
+"""The Spark session: jars, locks, start, and what a statement gives back."""

@@ -1,14 +1,15 @@
 """The JVM beside this process: started on jar files, reached through Py4J, gone when this process is gone.
 
 Started without ``spark-submit``: no shell scripts and no second JVM to build a command line, every option in
-view, output into a log file. It inherits the descriptor of the folder's second lock, so that the folder stays
-locked for as long as the JVM lives, and a watcher kills it the moment this process ends in whatever way.
+view, output into a log file. A watcher kills it the moment this process ends in whatever way, and removes its
+temporary files.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from warehouse.execution import jars, java
 START_TIMEOUT = 60.0
 END_TIMEOUT = 10.0
 
-_WATCH = 'read -r _; kill -9 "$0" 2>/dev/null'
+_WATCH = 'read -r _; kill -9 "$0" 2>/dev/null; rm -rf "$1"'
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,28 @@ class Machine:
         process: the JVM itself; its standard input is held open for as long as it shall live.
         watcher: a shell that waits for this process to end, and then kills the JVM.
         gateway: the Py4J gateway into it.
+        memory: its heap, as ``-Xmx`` takes it.
+        scratch: its folder for temporary files.
     """
 
     process: subprocess.Popen[bytes]
     watcher: subprocess.Popen[bytes]
     gateway: Any
+    memory: str
+    scratch: Path
+
+    @property
+    def view(self) -> Any:
+        """Return Py4J's view of the JVM, by which Java's classes are reached."""
+        return self.gateway.jvm
+
+    @property
+    def alive(self) -> bool:
+        """Say whether the JVM still runs."""
+        return self.process.poll() is None
 
 
-def launch(
-    class_path: Sequence[Path], memory: str, properties: Mapping[str, str], output: Path, inherit: Sequence[int]
-) -> Machine:
+def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str], output: Path) -> Machine:
     """Start a JVM with Spark's gateway in it.
 
     Args:
@@ -55,51 +68,51 @@ def launch(
         memory: the heap, as ``-Xmx`` takes it.
         properties: system properties.
         output: file to which the JVM's standard output and error are appended.
-        inherit: file descriptors that the JVM keeps open.
 
     Raises:
         WarehouseError: no Java, too old a Java, or the JVM ended before it could be reached.
     """
+    program = java.required().path
+    scratch = Path(tempfile.mkdtemp(prefix="warehouse-"))
+    address = scratch / "address"
     command = [
-        *(str(java.required().path), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
-        *("-XX:+UseParallelGC", "-Xss4m", *java.MODULE_OPTIONS),
+        *(str(program), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
+        *("-XX:+UseParallelGC", "-Xss4m", *java.MODULE_OPTIONS, f"-Djava.io.tmpdir={scratch}"),
         *(f"-D{name}={value}" for name, value in properties.items()),
         "org.apache.spark.api.python.PythonGatewayServer",
     ]
-    with tempfile.TemporaryDirectory(prefix="warehouse-") as scratch, output.open("ab") as log:
-        address = Path(scratch) / "address"
+    with output.open("ab") as log:
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
             env=_environment(address),
-            pass_fds=tuple(inherit),
             start_new_session=True,
         )
-        watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCH, str(process.pid)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            port, secret = _await_address(process, address, output)
-            return Machine(process, watcher, _connect(port, secret))
-        except BaseException:
-            _end(process, watcher, patience=0)
-            raise
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", _WATCH, str(process.pid), str(scratch)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        port, secret = _await_address(process, address, output)
+        return Machine(process, watcher, _connect(port, secret), memory, scratch)
+    except BaseException:
+        _end(process, watcher, scratch, patience=0)
+        raise
 
 
 def end(machine: Machine) -> None:
     """End the JVM in order; kill it when it does not go."""
     with contextlib.suppress(Exception):
         machine.gateway.shutdown()
-    _end(machine.process, machine.watcher, END_TIMEOUT)
+    _end(machine.process, machine.watcher, machine.scratch, END_TIMEOUT)
 
 
-def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], patience: float) -> None:
+def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], scratch: Path, patience: float) -> None:
     watcher.kill()
     watcher.wait()
     if watcher.stdin:
@@ -112,6 +125,7 @@ def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], pat
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _environment(address: Path) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Exactly one engine per warehouse folder.
 
-Two files are locked. ``engine.lock`` belongs to this process and tells at once whether another one serves the
-folder. ``engine.jvm.lock`` is inherited by the JVM: an open file stays locked until the last process that has
-it ends, so a JVM whose Python was killed keeps the folder until it is gone too, and a successor waits for it.
-The operating system drops both locks with their processes; there is nothing to clean up after a crash.
+Two files are locked. ``engine.lock`` is this process's and tells at once whether another one serves the folder.
+``engine.jvm.lock`` is the JVM's own, taken before it touches the catalog: a JVM whose Python was killed keeps
+the folder for the moment it still lives, and a successor waits for that. The operating system drops both locks
+with their processes; there is nothing to clean up after a crash.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, NoReturn
 
 from warehouse.errors import fail
 
 OURS = "engine.lock"
-INHERITED = "engine.jvm.lock"
+JVMS = "engine.jvm.lock"
 
 _PATIENCE_OURS = 0.5  # covers a look by ``holder``, and a predecessor in its last breath
-_PATIENCE_INHERITED = 15.0
+_PATIENCE_JVM = 15.0
 
 
 @dataclass(frozen=True)
@@ -35,62 +36,70 @@ class Holder:
 
 @dataclass(frozen=True)
 class Lock:
-    """A folder held by this process.
-
-    Attributes:
-        folder: the folder.
-        ours: descriptor that stays in this process.
-        inherited: descriptor for the JVM to inherit.
-    """
+    """A folder held by this process: an open file that is locked."""
 
     folder: Path
-    ours: int
-    inherited: int
+    file: int
 
 
-def acquire(folder: Path, patience: float = _PATIENCE_INHERITED) -> Lock:
-    """Take the folder for this process; waits up to ``patience`` seconds for a JVM left behind to go.
+def acquire(folder: Path) -> Lock:
+    """Take the folder for this process.
 
     Raises:
         WarehouseError: another process serves the folder.
     """
-    ours = _open(folder / OURS)
-    if not _lock(ours, _PATIENCE_OURS):
-        os.close(ours)
-        _refuse(folder)
-    inherited = _open(folder / INHERITED)
-    if not _lock(inherited, patience):
-        os.close(inherited)
-        os.close(ours)
+    file = os.open(folder / OURS, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    if not _flock(file, _PATIENCE_OURS):
+        os.close(file)
         _refuse(folder)
     holder = Holder(os.getpid(), datetime.now(UTC).isoformat(timespec="seconds"))
-    os.ftruncate(ours, 0)
-    os.pwrite(ours, json.dumps(asdict(holder)).encode(), 0)
-    return Lock(folder, ours, inherited)
+    os.ftruncate(file, 0)
+    os.pwrite(file, json.dumps(asdict(holder)).encode(), 0)
+    return Lock(folder, file)
 
 
 def release(lock: Lock) -> None:
-    """Give the folder back; call it after the JVM has ended."""
-    os.close(lock.inherited)
-    os.close(lock.ours)
+    """Give the folder back; call it when nothing in the JVM can write to it any more."""
+    os.close(lock.file)
+
+
+def acquire_in(machine: Any, folder: Path, patience: float = _PATIENCE_JVM) -> Any:
+    """Take the folder for the JVM, waiting up to ``patience`` seconds for one left behind to be gone.
+
+    Args:
+        machine: Py4J's view of the JVM.
+        folder: held by this process.
+        patience: in seconds.
+
+    Returns:
+        The Java file that is locked; ``close`` gives the folder back.
+
+    Raises:
+        WarehouseError: the folder's last JVM is still there.
+    """
+    file = machine.java.io.RandomAccessFile(str(folder / JVMS), "rw")
+    deadline = time.monotonic() + patience
+    while file.getChannel().tryLock() is None:
+        if time.monotonic() >= deadline:
+            file.close()
+            _refuse(folder)
+        time.sleep(0.05)
+    return file
 
 
 def holder(folder: Path) -> Holder | None:
-    """Return who serves the folder, or None when nobody does."""
-    for name in (OURS, INHERITED):
-        try:
-            file = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            if not _lock(file, 0, fcntl.LOCK_SH):
-                return _recorded(folder)
-        finally:
-            os.close(file)
-    return None
+    """Return who serves the folder, or None when nobody does; changes nothing."""
+    try:
+        file = os.open(folder / OURS, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return None if _flock(file, 0, fcntl.LOCK_SH) else _recorded(folder)
+    finally:
+        os.close(file)
 
 
-def _refuse(folder: Path) -> None:
+def _refuse(folder: Path) -> NoReturn:
     holder = _recorded(folder)
     fail("WAREHOUSE_FOLDER_IN_USE", folder=folder, pid=holder.pid, started=holder.started)
 
@@ -102,11 +111,7 @@ def _recorded(folder: Path) -> Holder:
         return Holder(0, "just now")
 
 
-def _open(file: Path) -> int:
-    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-
-
-def _lock(file: int, patience: float, kind: int = fcntl.LOCK_EX) -> bool:
+def _flock(file: int, patience: float, kind: int = fcntl.LOCK_EX) -> bool:
     """Lock an open file, trying for ``patience`` seconds."""
     deadline = time.monotonic() + patience
     while True:

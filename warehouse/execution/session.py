@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -42,16 +43,19 @@ class Engine:
         spark: the session.
         folder: the warehouse folder, with ``moved_from`` when it came from elsewhere.
         machine: the JVM.
-        lock: the folder's lock.
+        lock: the folder, held by this process.
+        jvm_lock: the folder, held by the JVM.
     """
 
     spark: SparkSession
     folder: Folder
     machine: jvm.Machine
     lock: lock.Lock
+    jvm_lock: Any
 
 
 _running: Engine | None = None
+_idle: jvm.Machine | None = None
 
 
 def start(folder: Path, settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -71,21 +75,13 @@ def start(folder: Path, settings: Mapping[str, str] | None = None) -> SparkSessi
     place = folders.examine(Path(folder))
     told = setting.load(place.path, settings or {})
     ours = jars.ensure()
+    _quiet()
     held = lock.acquire(place.path)
     try:
-        _prepare(place)
-        machine = jvm.launch(
-            [*ours, *jars.spark_jars()],
-            told.memory,
-            _properties(place),
-            place.logs / "jvm.log",
-            inherit=(held.inherited,),
-        )
+        place.logs.mkdir(exist_ok=True)
+        machine = _machine(place, told, ours)
         try:
-            if place.moved_from is not None:
-                relocate.metastore(machine.gateway.jvm, place)
-            folders.record(place)
-            spark = _session(machine.gateway, _configuration(place, told, ours))
+            _running = _open(place, told, ours, machine, held)
         except BaseException:
             _forget_gateway()
             jvm.end(machine)
@@ -93,26 +89,34 @@ def start(folder: Path, settings: Mapping[str, str] | None = None) -> SparkSessi
     except BaseException:
         lock.release(held)
         raise
-    _running = Engine(spark, place, machine, held)
-    atexit.register(_stop_at_exit)
-    return spark
+    atexit.register(close_all)
+    return _running.spark
 
 
-def stop(spark: SparkSession) -> None:
-    """Close the warehouse: end its session and its JVM, and give the folder back."""
-    global _running
+def stop(spark: SparkSession, keep_jvm: bool = False) -> None:
+    """Close the warehouse: end its session and its JVM, and give the folder back.
+
+    Args:
+        spark: what ``start`` returned.
+        keep_jvm: keep the JVM for the next ``start`` of this process, which then takes a tenth of a second.
+            For tests: no other thread of this process may have used the session.
+    """
+    global _running, _idle
     engine = _running
     if engine is None or engine.spark.sparkContext is not spark.sparkContext:
         return
     _running = None
-    atexit.unregister(_stop_at_exit)
     try:
         with contextlib.suppress(Exception):
             engine.spark.stop()
         with contextlib.suppress(Exception):
-            _shut_derby(engine.machine.gateway.jvm)
+            _close_catalog(engine.machine.view)
         _forget_gateway()
-        jvm.end(engine.machine)
+        if keep_jvm and engine.machine.alive:
+            engine.jvm_lock.close()
+            _idle = engine.machine
+        else:
+            jvm.end(engine.machine)
         shutil.rmtree(engine.folder.scratch, ignore_errors=True)
     finally:
         lock.release(engine.lock)
@@ -123,15 +127,40 @@ def current() -> Engine | None:
     return _running
 
 
-def _stop_at_exit() -> None:
+def close_all() -> None:
+    """Close whatever this process has open; called by itself when the process ends."""
+    global _idle
     if _running is not None:
         stop(_running.spark)
+    if _idle is not None:
+        jvm.end(_idle)
+        _idle = None
 
 
-def _prepare(place: Folder) -> None:
+def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Machine:
+    """Return a JVM for the folder: the idle one when it suits, else a new one."""
+    global _idle
+    idle, _idle = _idle, None
+    if idle is not None and idle.alive and idle.memory == told.memory:
+        for name, value in _properties(place).items():
+            idle.view.java.lang.System.setProperty(name, value)
+        idle.view.org.apache.logging.log4j.core.config.Configurator.reconfigure()
+        return idle
+    if idle is not None:
+        jvm.end(idle)
+    return jvm.launch([*ours, *jars.spark_jars()], told.memory, _properties(place), place.logs / "jvm.log")
+
+
+def _open(place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.Machine, held: lock.Lock) -> Engine:
+    """Open the folder in the JVM; nothing in there touches the catalog before its lock is taken."""
+    jvm_lock = lock.acquire_in(machine.view, place.path)
     shutil.rmtree(place.scratch, ignore_errors=True)
-    for path in (place.metastore, place.tables, place.logs, place.scratch):
+    for path in (place.metastore, place.tables, place.scratch):
         path.mkdir(exist_ok=True)
+    if place.moved_from is not None:
+        relocate.metastore(machine.view, place)
+    folders.record(place)
+    return Engine(_session(machine.gateway, _configuration(place, told, ours)), place, machine, held, jvm_lock)
 
 
 def _properties(place: Folder) -> dict[str, str]:
@@ -139,7 +168,6 @@ def _properties(place: Folder) -> dict[str, str]:
     return {
         "user.timezone": "UTC",
         "file.encoding": "UTF-8",
-        "java.io.tmpdir": str(place.scratch),
         "derby.system.home": str(place.metastore),
         "derby.stream.error.file": str(place.logs / "derby.log"),
         "log4j2.configurationFile": str(DEFAULTS / "log4j2.properties"),
@@ -166,11 +194,15 @@ def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> d
     }
 
 
-def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
-    """Return a session on the gateway, without the signal handler and the noise PySpark brings along."""
+def _quiet() -> None:
+    """Keep PySpark off the terminal: its JSON records of errors that we report, its opinion on pandas."""
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
+    """Return a session on the gateway, without the signal handler that PySpark brings along."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = SparkConf(loadDefaults=False)
     for key, value in configuration.items():
@@ -183,9 +215,11 @@ def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
     return SparkSession(context)
 
 
-def _shut_derby(machine: Any) -> None:
-    """Close the catalog's database in order; Derby reports success as an exception."""
-    machine.java.sql.DriverManager.getConnection("jdbc:derby:;shutdown=true")
+def _close_catalog(view: Any) -> None:
+    """Close the catalog's database in order, and forget this thread's handle on it."""
+    view.org.apache.hadoop.hive.metastore.HiveMetaStore.HMSHandler.removeRawStore()
+    with contextlib.suppress(Py4JJavaError):  # Derby reports success as an exception
+        view.java.sql.DriverManager.getConnection("jdbc:derby:;shutdown=true;deregister=false")
 
 
 def _forget_gateway() -> None:
