@@ -82,7 +82,9 @@ def installed() -> list[Path] | None:
 
 
 def broken(folder: Path) -> list[str]:
-    """Return the names of files in ``folder`` that differ from its manifest. Reads every byte."""
+    """Return the names of files in ``folder`` that differ from its manifest, if it has one. Reads every byte."""
+    if not (folder / MANIFEST).exists():
+        return []
     entries = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
     return [name for name, entry in entries.items() if _digest(folder / name) != entry["sha256"]]
 

@@ -53,7 +53,7 @@ def load(folder: Path, given: Mapping[str, str]) -> Settings:
 def _of_folder(file: Path) -> dict[str, str]:
     try:
         return _flat(tomllib.loads(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         fail("WAREHOUSE_SETTINGS_UNREADABLE", file=file, reason=error)
