@@ -1,0 +1,350 @@
+"""A windowed query block, bound: keys, aggregates, window and trigger resolved and typed.
+
+Everything that could be wrong in the user's expressions is first analyzed by Spark as the plain aggregation it
+would be without our clauses, so that names, types and grouping are judged by Spark, in Spark's words, at the
+user's words. Only then is the block taken apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warehouse.catalog.entries import Column
+from warehouse.dataflow.aggregates import Argument, Call
+from warehouse.dataflow.query import Output, WindowedQuery
+from warehouse.errors import Span, fail
+from warehouse.language.fragments import Fragment, joined, of, quoted, rewritten
+from warehouse.language.statements import Mode, QueryBlock, QueryShape
+from warehouse.language.tokens import Token
+from warehouse.planning import scan
+from warehouse.planning.context import Context
+from warehouse.planning.windowing import DEFAULT_LATENESS, planned_trigger, planned_window, time_of
+
+Render = Callable[[Span], Fragment]
+"""Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
+
+BOUNDS = "(SELECT CAST(NULL AS TIMESTAMP) AS window_start, CAST(NULL AS TIMESTAMP) AS window_end) AS __w_bounds"
+_BOUND_NAMES = {"window_start": "__w_start", "window_end": "__w_end"}
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text that is bound: characters, tokens, and the shape of its query."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    shape: QueryShape
+
+    def words(self, span: Span) -> list[Token]:
+        """Return the tokens inside ``span``."""
+        return scan.within(self.tokens, span)
+
+    def aliases(self, span: Span) -> frozenset[str]:
+        """Return, in lower case, the names by which relations inside ``span`` go."""
+        streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
+        plain = ((r.alias or r.name.last) for r in self.shape.relations if span.covers(r.span))
+        return frozenset(name.strip("`").lower() for name in (*streams, *plain))
+
+
+@dataclass(frozen=True)
+class BoundBlock:
+    """A windowed block.
+
+    Attributes:
+        query: what the step computes.
+        select: the select list of the *input* relation (keys, time, argument columns), to go before FROM.
+        names: the output columns' names are those of ``query.outputs``.
+    """
+
+    block: QueryBlock
+    query: WindowedQuery
+    select: Fragment
+
+    def input(self, text: Text, render: Render, hidden: str) -> Fragment:
+        """Return the *input* relation's SQL.
+
+        Args:
+            text: the bound text.
+            render: how relations are written.
+            hidden: further columns, such as ``__w_row, __w_arrival``.
+        """
+        assert self.block.relation is not None
+        where = " WHERE " + render(self.block.where) if self.block.where else of("")
+        return "SELECT " + self.select + f", {hidden} FROM " + render(self.block.relation) + where
+
+
+def bind_block(context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Callable[[Fragment], str]) -> BoundBlock:
+    """Resolve a windowed block.
+
+    Args:
+        context: catalog and analyzer.
+        text: the text that holds the block.
+        block: the block.
+        analysis: renders relations without rows, for the analyzer.
+        mark: makes a string of a fragment of the user's words, for embedding in generated text.
+
+    Raises:
+        WarehouseError: anything in the block that cannot be.
+    """
+    _refuse_unsupported(text, block)
+    assert block.relation is not None
+    clauses = block.clauses
+    functions = context.analyzer.aggregate_functions()
+    places = [item.expression for item in block.items] + ([block.having] if block.having else [])
+    found = [call for place in places for call in scan.aggregate_calls(text.words(place), functions)]
+    for call in found:
+        if call.over:
+            fail("WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY", call.span, function=call.function)
+    keys = _keys(context, text, block, found, analysis)
+    outputs = _analyzed(context, text, block, keys, found, analysis)
+    names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
+    binder = _Arguments(context, text, analysis)
+    calls = tuple(
+        binder.call(call, kind.type) for call, kind in zip(_distinct_calls(text, found), call_types, strict=True)
+    )
+    window = clauses.window if clauses else None
+    time = time_of(window)
+    select = [quoted(text.text, k) + f" AS __w_k{i}" for i, k in enumerate(keys)]
+    select.append((render_time(analysis, time) if time else of("TIMESTAMP'1970-01-01'")) + " AS __w_time")
+    select += [fragment + f" AS {name}" for name, fragment in binder.columns]
+    listed = joined(", ", select)
+    where = " WHERE " + analysis(block.where) if block.where else of("")
+    types = context.analyzer.columns("SELECT " + listed + " FROM " + analysis(block.relation) + where)
+    if time and types[len(keys)].type not in ("timestamp", "timestamp_ntz", "date"):
+        fail("WAREHOUSE_WINDOW_TIME_TYPE", time, expression=time.of(text.text), type=types[len(keys)].type)
+    for key, column in zip(keys, types, strict=False):
+        if column.type.startswith("map<") or column.type == "variant":
+            fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
+    calls = tuple(binder.typed(call, {c.name: c.type for c in types}) for call in calls)
+    select[len(keys)] = _as_timestamp(select[len(keys)], types[len(keys)].type)
+    rewriting = _Finals(text, block, keys, found)
+    named = _output_names(block, names)
+    query = WindowedQuery(
+        keys=tuple(c.type for c in types[: len(keys)]),
+        window=planned_window(text.text, window),
+        trigger=planned_trigger(text.text, clauses.trigger if clauses else None),
+        mode=(clauses.mode if clauses else None) or Mode.ACCUMULATING,
+        lateness=DEFAULT_LATENESS if clauses is None or clauses.lateness is None else _lateness(text, clauses.lateness),
+        calls=calls,
+        having=mark(rewriting.of(block.having)) if block.having else None,
+        outputs=tuple(
+            Output(name, column.type, mark(rewriting.of(item.expression)))
+            for item, name, column in zip(block.items, named, names, strict=True)
+        ),
+    )
+    return BoundBlock(block, query, joined(", ", select))
+
+
+def render_time(render: Render, time: Span) -> Fragment:
+    """Return the window's time expression."""
+    return "(" + render(time) + ")"
+
+
+def _as_timestamp(item: Fragment, kind: str) -> Fragment:
+    if kind == "timestamp":
+        return item
+    bare = Fragment(item.pieces[:-1])
+    return "CAST(" + bare + " AS TIMESTAMP) AS __w_time"
+
+
+def _lateness(text: Text, lateness) -> int | None:  # type: ignore[no-untyped-def]
+    if lateness.interval is None:
+        return None
+    if lateness.interval.months or lateness.interval.micros < 0:
+        fail(
+            "WAREHOUSE_INTERVAL_NOT_FIXED", lateness.interval.span, what="ALLOWED LATENESS",
+            value=lateness.interval.span.of(text.text),
+        )  # fmt: skip
+    return lateness.interval.micros
+
+
+def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
+    if block.grouping_sets:
+        if text.text[block.grouping_sets.start : block.grouping_sets.end].strip().upper() != "ALL":
+            fail("WAREHOUSE_GROUPING_SETS_IN_WINDOWED_QUERY", block.grouping_sets)
+    if block.relation is None:
+        fail("WAREHOUSE_WINDOW_WITHOUT_FROM", block.clauses.span if block.clauses else block.span)
+    for item in block.items:
+        if item.star:
+            fail("WAREHOUSE_STAR_IN_WINDOWED_QUERY", item.span)
+    if block.distinct:
+        fail("WAREHOUSE_DISTINCT_IN_WINDOWED_QUERY", block.distinct)
+
+
+# ------------------------------------------------------------------ group keys
+
+
+def _keys(context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], analysis: Render) -> list[Span]:
+    """Return the spans of the key expressions: ordinals and aliases looked up, the window's own bounds left out."""
+    aliases = {item.alias.strip("`").lower(): item for item in block.items if item.alias}
+    keys: list[Span] = []
+    wanted = block.group_by
+    if block.grouping_sets:
+        wanted = tuple(i.expression for i in block.items if not any(i.expression.covers(c.span) for c in found))
+    for span in wanted:
+        tokens = text.words(span)
+        if len(tokens) == 1 and tokens[0].text.isdigit():
+            number = int(tokens[0].text)
+            if not 1 <= number <= len(block.items):
+                fail("WAREHOUSE_GROUP_BY_POSITION", span, position=number, count=len(block.items))
+            span = block.items[number - 1].expression
+        elif len(tokens) == 1 and tokens[0].text.lower() in aliases and not _is_column(context, block, span, analysis):
+            span = aliases[tokens[0].text.lower()].expression
+        if not _only_bounds(text.words(span)) and not any(_same(text, block, span, k) for k in keys):
+            keys.append(span)
+    return keys
+
+
+def _is_column(context: Context, block: QueryBlock, span: Span, analysis: Render) -> bool:
+    from warehouse.errors import WarehouseError
+
+    assert block.relation is not None
+    try:
+        context.analyzer.columns("SELECT " + analysis(span) + " FROM " + analysis(block.relation))
+    except WarehouseError:
+        return False
+    return True
+
+
+def _only_bounds(tokens: list[Token]) -> bool:
+    """Say whether the expression reads the window's bounds: then it is no key of its own."""
+    return bool(scan.names(tokens, _BOUND_NAMES))
+
+
+def _same(text: Text, block: QueryBlock, one: Span, other: Span) -> bool:
+    aliases = text.aliases(block.relation or block.span)
+    return [w for w, _ in scan.words(text.words(one), aliases)] == [
+        w for w, _ in scan.words(text.words(other), aliases)
+    ]
+
+
+# ------------------------------------------------------------------ analysis as a plain aggregation
+
+
+def _distinct_calls(text: Text, found: list[scan.FoundCall]) -> list[scan.FoundCall]:
+    """Return the calls, each text once."""
+    seen: dict[tuple[str, ...], scan.FoundCall] = {}
+    for call in found:
+        seen.setdefault(_call_key(text, call), call)
+    return list(seen.values())
+
+
+def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
+    return tuple(t.text.lower() if t.is_name else t.text for t in text.words(call.span))
+
+
+def _bound_edits(text: Text, place: Span, found: list[scan.FoundCall], to: Callable[[str], str]) -> list[tuple[Span, str]]:
+    """Return edits for the window's bounds at ``place``, outside aggregate calls."""
+    calls = [c.span for c in found]
+    return [
+        (span, to(name))
+        for name, span in scan.names(text.words(place), _BOUND_NAMES)
+        if not any(c.covers(span) for c in calls)
+    ]
+
+
+def _analyzed(
+    context: Context, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], analysis: Render
+) -> tuple[Column, ...]:
+    """Return the columns of the block as a plain aggregation: its items, then each distinct aggregate call."""
+    assert block.relation is not None
+
+    def bounded(place: Span) -> Fragment:
+        edits = _bound_edits(text, place, found, lambda name: f"__w_bounds.{name}")
+        return rewritten(text.text, place, edits) if edits else analysis(place)
+
+    items = [bounded(item.span) for item in block.items]
+    items += [quoted(text.text, call.span) for call in _distinct_calls(text, found)]
+    grouped = joined(", ", [*(quoted(text.text, k) for k in keys), "__w_bounds.window_start", "__w_bounds.window_end"])
+    query = "SELECT " + joined(", ", items) + f" FROM {BOUNDS} CROSS JOIN " + analysis(block.relation)
+    if block.where:
+        query = query + " WHERE " + analysis(block.where)
+    query = query + " GROUP BY " + grouped
+    if block.having:
+        query = query + " HAVING " + bounded(block.having)
+    return context.analyzer.columns(query)
+
+
+def _output_names(block: QueryBlock, analyzed: tuple[Column, ...]) -> list[str]:
+    names: list[str] = []
+    for item, column in zip(block.items, analyzed, strict=True):
+        name = column.name
+        if name.lower() in (n.lower() for n in names):
+            fail("WAREHOUSE_DUPLICATE_COLUMN", item.span, name=name)
+        if name.lower().startswith("__w_"):
+            fail("WAREHOUSE_RESERVED_NAME", item.span, name=name)
+        names.append(name)
+    return names
+
+
+# ------------------------------------------------------------------ taking apart
+
+
+class _Arguments:
+    """Gives every argument of every aggregate a column of the *input* relation, each text once."""
+
+    def __init__(self, context: Context, text: Text, render: Render):
+        self.context, self.text, self.render = context, text, render
+        self.columns: list[tuple[str, Fragment]] = []
+        self._names: dict[tuple[str, ...], str] = {}
+
+    def _column(self, span: Span) -> str:
+        key = tuple(t.text.lower() if t.is_name else t.text for t in self.text.words(span))
+        if key not in self._names:
+            self._names[key] = f"x{len(self.columns)}"
+            self.columns.append((self._names[key], self.render(span)))
+        return self._names[key]
+
+    def _argument(self, span: Span) -> Argument:
+        written = span.of(self.text.text)
+        if self.context.analyzer.is_constant(written):
+            return Argument(written, "", constant=True)
+        return Argument(self._column(span), "")
+
+    def call(self, found: scan.FoundCall, kind: str) -> Call:
+        """Return the call over argument columns; argument types are still unknown."""
+        arguments = [self._argument(a) for a in found.arguments]
+        if arguments and all(a.constant for a in arguments):
+            arguments[0] = Argument(self._column(found.arguments[0]), "")
+        rest = ""
+        if found.rest:
+            edits = [(o, f"{{{i}}}") for i, o in enumerate(found.ordering)]
+            rest = rewritten(self.text.text.replace("{", "{{").replace("}", "}}"), found.rest, edits).text
+        return Call(
+            found.function, tuple(arguments), found.distinct,
+            self._column(found.filter) if found.filter else None, kind, rest,
+            tuple(self._argument(o) for o in found.ordering),
+        )  # fmt: skip
+
+    def typed(self, call: Call, types: dict[str, str]) -> Call:
+        """Return the call with the types of its arguments filled in."""
+
+        def fill(a: Argument) -> Argument:
+            return Argument(a.sql, types.get(a.sql, "constant"), a.constant)
+
+        return Call(
+            call.function, tuple(map(fill, call.arguments)), call.distinct, call.filter, call.type, call.rest,
+            tuple(map(fill, call.ordering)),
+        )  # fmt: skip
+
+
+class _Finals:
+    """Rewrites an item or HAVING to read finals, keys and bounds instead of rows."""
+
+    def __init__(self, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall]):
+        self.text, self.found = text, found
+        self.aliases = text.aliases(block.relation or block.span)
+        self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
+        order = {_call_key(text, c): i for i, c in enumerate(_distinct_calls(text, found))}
+        self.calls = [(c.span, f"__w_f{order[_call_key(text, c)]}") for c in found]
+
+    def of(self, place: Span) -> Fragment:
+        """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``."""
+        edits: list[tuple[Span, str]] = [(s, n) for s, n in self.calls if place.covers(s)]
+        edits += _bound_edits(self.text, place, self.found, _BOUND_NAMES.__getitem__)
+        text = scan.words(self.text.words(place), self.aliases)
+        for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
+            covered = [s for s, _ in edits]
+            edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered)]
+        return rewritten(self.text.text, place, edits)

@@ -1,0 +1,229 @@
+"""Looks inside expressions, token by token: aggregate calls, group keys, window bounds. No tree, exact spans."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from warehouse.errors import Span
+from warehouse.language.tokens import Kind, Token
+
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class FoundCall:
+    """An aggregate call in the text.
+
+    Attributes:
+        span: all of it, FILTER and WITHIN GROUP included.
+        function: lower-case name. name: where it stands.
+        arguments: spans; a lone ``*`` is no argument.
+        filter: the condition inside ``FILTER (WHERE …)``, or None.
+        rest: the span of ``WITHIN GROUP (…)`` or ``IGNORE NULLS``, or None.
+        ordering: the ordering expressions inside ``rest``, without ASC and DESC.
+        over: an OVER follows: a window function, not an aggregate of the block.
+    """
+
+    span: Span
+    function: str
+    name: Span
+    arguments: tuple[Span, ...]
+    distinct: bool
+    filter: Span | None
+    rest: Span | None
+    ordering: tuple[Span, ...]
+    over: bool
+
+
+def within(tokens: Sequence[Token], span: Span) -> list[Token]:
+    """Return the tokens that lie inside ``span``."""
+    return [t for t in tokens if span.covers(t.span)]
+
+
+def closing(tokens: Sequence[Token], at: int) -> int:
+    """Return the position of the bracket that closes the one at ``at`` (the last token when none does)."""
+    depth = 0
+    for position in range(at, len(tokens)):
+        text = tokens[position].upper
+        if text and text in _OPEN:
+            depth += 1
+        elif text and text in _CLOSE:
+            depth -= 1
+            if depth == 0:
+                return position
+    return len(tokens) - 1
+
+
+def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Return the runs of tokens between commas outside brackets."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        if token.upper and token.upper in _OPEN:
+            depth += 1
+        elif token.upper and token.upper in _CLOSE:
+            depth -= 1
+        if token.upper == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+def span_of(tokens: Sequence[Token]) -> Span:
+    """Return the span from the first to the last of ``tokens``."""
+    return Span(tokens[0].start, tokens[-1].end)
+
+
+def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list[FoundCall]:
+    """Return the outermost calls of ``functions`` in ``tokens``, by position."""
+    found: list[FoundCall] = []
+    at = 0
+    while at < len(tokens) - 1:
+        token = tokens[at]
+        dotted = at > 0 and tokens[at - 1].upper == "."
+        if token.is_name and token.text.lower() in functions and tokens[at + 1].upper == "(" and not dotted:
+            call, at = _call(tokens, at)
+            found.append(call)
+        else:
+            at += 1
+    return found
+
+
+def _call(tokens: Sequence[Token], at: int) -> tuple[FoundCall, int]:
+    end = closing(tokens, at + 1)
+    inside = list(tokens[at + 2 : end])
+    distinct = bool(inside) and inside[0].upper in ("DISTINCT", "ALL")
+    is_distinct = distinct and inside[0].upper == "DISTINCT"
+    arguments = split_at_commas(inside[1:] if distinct else inside)
+    if len(arguments) == 1 and len(arguments[0]) == 1 and arguments[0][0].upper == "*":
+        arguments = []
+    condition = rest = None
+    ordering: list[Span] = []
+    over = False
+    last = end
+    while last + 1 < len(tokens):
+        words = [t.upper for t in tokens[last + 1 : last + 4]]
+        if words[:2] == ["FILTER", "("]:
+            stop = closing(tokens, last + 2)
+            condition = span_of(tokens[last + 4 : stop])
+            last = stop
+        elif words[:3] == ["WITHIN", "GROUP", "("]:
+            stop = closing(tokens, last + 3)
+            rest = span_of(tokens[last + 1 : stop + 1])
+            ordering = [_without_direction(p) for p in split_at_commas(tokens[last + 6 : stop])]
+            last = stop
+        elif words[:2] in (["IGNORE", "NULLS"], ["RESPECT", "NULLS"]):
+            rest = span_of(tokens[last + 1 : last + 3])
+            last += 2
+        else:
+            over = words[:1] == ["OVER"]
+            break
+    call = FoundCall(
+        Span(tokens[at].start, tokens[last].end), tokens[at].text.lower(), tokens[at].span,
+        tuple(span_of(a) for a in arguments), is_distinct, condition, rest, tuple(ordering), over,
+    )  # fmt: skip
+    return call, last + 1
+
+
+def _without_direction(tokens: list[Token]) -> Span:
+    kept = list(tokens)
+    while kept and kept[-1].upper in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
+        kept.pop()
+    return span_of(kept or tokens)
+
+
+Word = tuple[str, Span]
+
+
+def words(tokens: Sequence[Token], aliases: Collection[str]) -> list[Word]:
+    """Return ``tokens`` for comparison: names in lower case, qualifiers that are table aliases left out.
+
+    Two expressions over the same relations are written the same when their words are equal.
+    """
+    out: list[Word] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        start = token.start
+        while (
+            token.is_name
+            and token.text.lower() in aliases
+            and at + 2 < len(tokens)
+            and tokens[at + 1].upper == "."
+            and tokens[at + 2].is_name
+            and not (at > 0 and tokens[at - 1].upper == ".")
+        ):
+            at += 2
+            token = tokens[at]
+            break
+        out.append((token.text.lower() if token.is_name else token.text, Span(start, token.end)))
+        at += 1
+    return out
+
+
+def occurrences(text: list[Word], pattern: list[Word], covered: Iterable[Span] = ()) -> list[Span]:
+    """Return where ``pattern`` stands in ``text`` as an expression of its own.
+
+    A pattern of several words with an operator at its top level counts only between brackets, commas or the
+    ends, since elsewhere precedence could tear it apart.
+    """
+    wanted = [w for w, _ in pattern]
+    loose = _has_operator(wanted)
+    hidden = list(covered)
+    found: list[Span] = []
+    for at in range(len(text) - len(wanted) + 1):
+        if [w for w, _ in text[at : at + len(wanted)]] != wanted:
+            continue
+        before = text[at - 1][0] if at else ""
+        after = text[at + len(wanted)][0] if at + len(wanted) < len(text) else ""
+        span = text[at][1].to(text[at + len(wanted) - 1][1])
+        if before == "." or any(h.covers(span) for h in hidden) or (found and span.start < found[-1].end):
+            continue
+        if loose and (before not in ("", "(", ",") or after not in ("", ")", ",")):
+            continue
+        if len(wanted) == 1 and after == "(":
+            continue
+        found.append(span)
+    return found
+
+
+def _has_operator(wanted: Sequence[str]) -> bool:
+    """Say whether the words, taken as an expression, hold an operator outside brackets."""
+    if len(wanted) == 1 or wanted[0] in ("case", "cast"):
+        return False
+    depth = 0
+    for word in wanted:
+        if word and word in _OPEN:
+            depth += 1
+        elif word and word in _CLOSE:
+            depth -= 1
+        elif depth == 0 and word != "." and not word.replace("_", "a").isalnum():
+            return True
+    # a name directly before a bracket is a call; two names in a row (a AND b, x IS NULL) are not one operand
+    flat = [w for w, d in zip(wanted, _depths(wanted), strict=True) if d == 0 and w != "."]
+    return sum(1 for w in flat if w not in ("(", ")")) > 1 and "." not in wanted
+
+
+def _depths(wanted: Sequence[str]) -> list[int]:
+    out, depth = [], 0
+    for word in wanted:
+        if word and word in _CLOSE:
+            depth -= 1
+        out.append(depth)
+        if word and word in _OPEN:
+            depth += 1
+    return out
+
+
+def names(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:
+    """Return the unqualified uses of the names ``wanted`` (lower case) in ``tokens``."""
+    out = []
+    for at, token in enumerate(tokens):
+        plain = token.kind in (Kind.WORD, Kind.IDENTIFIER_QUOTED) and token.text.lower() in wanted
+        before = tokens[at - 1].upper if at else ""
+        after = tokens[at + 1].upper if at + 1 < len(tokens) else ""
+        if plain and before != "." and after != "(":
+            out.append((token.text.lower(), token.span))
+    return out

@@ -1,0 +1,113 @@
+"""What a ``STREAM name`` stands for: a declared stream, a Delta table, or the changes of a streaming table."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
+from warehouse.errors import fail
+from warehouse.language.statements import StreamReference
+from warehouse.planning.context import Context
+
+
+class SourceKind(Enum):
+    """What is read."""
+
+    STREAM = auto()
+    DELTA = auto()
+    CHANGES = auto()
+    PANES = auto()
+
+
+@dataclass(frozen=True)
+class StreamSource:
+    """A resolved STREAM reference.
+
+    Attributes:
+        name: qualified name, as SQL text.
+        columns: what a reader may name.
+        entry: the stream's or streaming table's entry; None for a plain table.
+        watermark: SQL of the timestamp and the delay in microseconds, or None when the source has none of its
+            own (then a reader of a streaming table takes that table's).
+    """
+
+    kind: SourceKind
+    reference: StreamReference
+    name: str
+    columns: tuple[Column, ...]
+    entry: StreamEntry | StreamingTableEntry | None
+    watermark: tuple[str, int] | None
+
+    @property
+    def alias(self) -> str:
+        """Return the alias under which the reader names it, as SQL text."""
+        return self.reference.alias or quote_name(self.reference.name.last)
+
+    @property
+    def bounded(self) -> bool:
+        """Say whether the source ends: a replay does."""
+        return isinstance(self.entry, StreamEntry) and self.entry.format == "replay"
+
+    @property
+    def has_watermark(self) -> bool:
+        """Say whether a watermark moves while the source is read."""
+        return self.watermark is not None or self.kind is SourceKind.CHANGES or self.bounded
+
+
+PANE_COLUMNS = (
+    Column("_change_type", "string"),
+    Column("_pane_timing", "string"),
+    Column("_pane_index", "int"),
+    Column("_emitted_at", "timestamp"),
+    Column("_watermark", "timestamp"),
+    Column("_step", "bigint"),
+)
+
+
+def resolve(context: Context, text: str, reference: StreamReference) -> StreamSource:
+    """Return what ``reference`` stands for.
+
+    Args:
+        context: where the statement is planned.
+        text: the statement.
+        reference: the STREAM reference in it.
+
+    Raises:
+        WarehouseError: nothing of that name can be read as a stream.
+    """
+    schema, name = context.resolve(reference.name)
+    own = reference.watermark
+    watermark = (own.column.of(text), own.delay.micros) if own else None
+    if own and (own.delay.months or own.delay.micros < 0):
+        fail("WAREHOUSE_INTERVAL_NOT_FIXED", own.delay.span, what="a watermark's delay", value=own.delay.span.of(text))
+    table = context.catalog.streaming_table(schema, name)
+    if table is not None:
+        kind = SourceKind.PANES if reference.panes else SourceKind.CHANGES
+        columns = table.columns + (PANE_COLUMNS if reference.panes else ())
+        return StreamSource(kind, reference, table.qualified, columns, table, watermark)
+    if reference.panes:
+        fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", reference.name.span, name=name, similar=_similar(context, name))
+    stream = context.catalog.stream(schema, name)
+    if stream is not None:
+        if watermark is None and stream.watermark_column is not None:
+            watermark = (stream.watermark_column, stream.watermark_delay or 0)
+        return StreamSource(SourceKind.STREAM, reference, stream.qualified, stream.columns, stream, watermark)
+    found = context.analyzer.table_columns(reference.name)
+    if found is None:
+        fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=name, similar=_similar(context, name))
+    qualified = ".".join(quote_name(part) for part in reference.name.parts)
+    return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
+
+
+def _similar(context: Context, name: str) -> str:
+    known = [e.name for e in context.catalog.streams()] + [e.name for e in context.catalog.streaming_tables()]
+    close = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}?" if close else "SHOW STREAMS lists what there is."
+
+
+def typed_empty(columns: tuple[Column, ...]) -> str:
+    """Return a relation of ``columns`` without rows, to analyze against."""
+    listed = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
+    return f"(SELECT {listed} WHERE false)"
