@@ -25,8 +25,8 @@ class Finding(Protocol):
         """Return what was found."""
 
     @property
-    def way_out(self) -> str | None:
-        """Return what to do about it."""
+    def way_out(self) -> str:
+        """Return what to do about it, or nothing."""
 
 
 def examine(folder: Path, output: Output) -> int:

@@ -25,7 +25,8 @@ _CREATE = {
     "table": "CREATE OR REPLACE TABLE {name} USING delta AS ",
     "streaming_table": "CREATE STREAMING TABLE IF NOT EXISTS {name} AS ",
 }
-_QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE", "(")
+_DEFINES = ("CREATE", "REPLACE", "DROP")
+_WRITES = ("INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "LOAD", "ALTER", "OPTIMIZE", "VACUUM", "RESTORE")
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _sources(template: Template, name: Callable[[Reference], tuple[str, ...]]) -
 
 
 def _is_query(statement: s.Statement) -> bool:
-    return isinstance(statement, (s.SparkStatement, s.QueryStatement)) and statement.verb.split(" ")[0] in _QUERIES
+    return isinstance(statement, (s.SparkStatement, s.QueryStatement)) and statement.verb == "SELECT"
 
 
 def _model(template: Template, step: Step) -> Step:
@@ -181,11 +182,14 @@ def _makes(statement: s.Statement) -> Iterator[Made]:
 def _writes(statement: s.Statement) -> Iterator[Key]:
     match statement:
         case s.SparkStatement(target=s.Name() as name) | s.QueryStatement(target=s.Name() as name):
-            if statement.verb.split(" ")[0] not in ("CREATE", "REPLACE", "DROP"):
+            if statement.verb.split(" ")[0] in _WRITES:
                 yield key_of(name.parts)
 
 
 def _reads(statement: s.Statement) -> Iterator[Key]:
+    match statement:
+        case s.SparkStatement(target=s.Name() as name, verb=verb) if verb.split(" ")[0] not in _DEFINES + _WRITES:
+            yield key_of(name.parts)
     match statement:
         case s.RefreshStreamingTable(name=name) | s.DrainStreamingTable(name=name):
             yield key_of(name.parts)

@@ -30,7 +30,7 @@ def write_table(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: Binar
     widths = _widths(header, sample)
     shown: Sequence[int | None] = range(len(header))
     if width is not None:
-        widths, shown = fit(widths, [is_number(field.type) for field in schema], width)
+        widths, shown = fit(widths, [_is_whole(field.type) for field in schema], width)
     right = [at is not None and is_number(schema.field(at).type) for at in shown]
 
     def line(cells: Row) -> str:
@@ -86,7 +86,7 @@ def write_vertical(
 def fit(widths: list[int], whole: list[bool], width: int) -> tuple[list[int], Sequence[int | None]]:
     """Return widths and column numbers that fit into ``width``; None stands for the columns left out.
 
-    A column that must stay ``whole`` (a number cut short is another number) is shown in full or left out.
+    A column that must stay ``whole`` is shown in full or left out.
 
     Example:
         >>> fit([4, 40], [True, False], 30)
@@ -107,6 +107,11 @@ def fit(widths: list[int], whole: list[bool], width: int) -> tuple[list[int], Se
         if _total(kept) <= width:
             break
     return [1 if at is None else sizes[at] for at in shown], shown
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    """Say whether values of this type say something else, or nothing, when they are cut short."""
+    return is_number(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind)
 
 
 def _total(sizes: list[int]) -> int:

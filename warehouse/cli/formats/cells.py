@@ -64,7 +64,8 @@ def literals(array: pa.Array) -> pa.Array:
     elif _is_binary(kind):
         out = _each(array, lambda value: f'"{base64.b64encode(value).decode()}"')
     elif pa.types.is_map(kind):
-        pairs = pc.binary_join_element_wise(quoted(texts(_inside(array, array.keys))), literals(array.items), ":")
+        keys, items = _inside(array, array.keys), _inside(array, array.items)
+        pairs = pc.binary_join_element_wise(quoted(texts(keys)), literals(items), ":")
         out = _lists(array, pairs, "{", "}")
     elif pa.types.is_struct(kind):
         out = objects(_names(kind), array.flatten(), len(array))
@@ -138,9 +139,7 @@ def _each(array: pa.Array, render: Callable[..., str]) -> pa.Array:
 
 
 def _inside(array: pa.Array, values: pa.Array) -> pa.Array:
-    """Return the values that the (perhaps sliced) list array covers; a map's keys and items are cut already."""
-    if pa.types.is_map(array.type):
-        return values
+    """Return those of the values that a list array, which may be a slice, covers."""
     first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
     return values.slice(first, last - first)
 
