@@ -1,0 +1,341 @@
+"""Our statements that are no queries: CREATE, DROP, SHOW, DESCRIBE, REFRESH, DRAIN, START, STOP."""
+
+from __future__ import annotations
+
+from warehouse.errors import SourceText, fail
+from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.intervals import interval
+from warehouse.language.keywords import starts_query
+from warehouse.language.query import query_shape
+from warehouse.language.relations import option_list, watermark_clause
+from warehouse.language.statements import (
+    CreateStream,
+    CreateStreamingTable,
+    DescribeObject,
+    DrainStreamingTable,
+    DropObject,
+    Interval,
+    Name,
+    RefreshStreamingTable,
+    ShowObjects,
+    StartStreamingTable,
+    Statement,
+    StopStreamingTable,
+    Watermark,
+)
+from warehouse.language.tokens import Kind
+
+STREAM_EXAMPLE = "CREATE STREAM plays (player STRING, event_time TIMESTAMP) USING json OPTIONS (path 'landing/plays')"
+TABLE_EXAMPLE = "CREATE STREAMING TABLE totals AS SELECT … FROM STREAM plays"
+
+
+def definition(cursor: Cursor) -> Statement | None:
+    """Return the statement of ours that the cursor's head opens, or None when it is none of ours."""
+    match cursor.token.upper:
+        case "CREATE":
+            return _create(cursor)
+        case "DROP":
+            return _drop(cursor)
+        case "SHOW":
+            return _show(cursor)
+        case "DESCRIBE" | "DESC":
+            return _describe(cursor)
+        case "REFRESH" | "DRAIN" | "START" | "STOP":
+            return _act(cursor)
+    return None
+
+
+def _end(cursor: Cursor, clause: str, example: str) -> None:
+    """Fail if anything is left behind a whole statement."""
+    while cursor.accept(";"):
+        pass
+    if not cursor.done:
+        fail("WAREHOUSE_UNEXPECTED", cursor.here(), found=cursor.token.text, clause=clause, example=example)
+
+
+# ---------------------------------------------------------------- CREATE
+
+
+def _create(cursor: Cursor) -> Statement | None:
+    first = cursor.at
+    cursor.take()
+    replace = cursor.accept("OR", "REPLACE")
+    if cursor.sees("STREAM"):
+        cursor.take()
+        return _create_stream(cursor, replace)
+    if cursor.sees("STREAMING"):
+        cursor.take()
+        cursor.expect("TABLE", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
+        return _create_table(cursor, replace)
+    if cursor.peek().upper == "TABLE" and (meant := close_to(cursor.token, ["STREAMING"])):
+        fail(
+            "WAREHOUSE_MISSPELT",
+            cursor.here(),
+            found=cursor.token.text,
+            meant=meant,
+            clause="CREATE",
+            example=TABLE_EXAMPLE,
+        )
+    if cursor.peek().is_name and (meant := close_to(cursor.token, ["STREAM"])):
+        fail(
+            "WAREHOUSE_MISSPELT",
+            cursor.here(),
+            found=cursor.token.text,
+            meant=meant,
+            clause="CREATE",
+            example=STREAM_EXAMPLE,
+        )
+    cursor.at = first
+    return None
+
+
+def _if_not_exists(cursor: Cursor, replace: bool, clause: str) -> bool:
+    first = cursor.at
+    if not cursor.accept("IF", "NOT", "EXISTS"):
+        return False
+    if replace:
+        fail("WAREHOUSE_REPLACE_IF_NOT_EXISTS", cursor.span(first), clause=clause)
+    return True
+
+
+class _Once:
+    """Clauses that may stand once each, in any order."""
+
+    def __init__(self, cursor: Cursor):
+        self.cursor = cursor
+        self.seen: set[str] = set()
+
+    def accept(self, *words: str) -> bool:
+        """Move over ``words`` if they stand here; fail if they did before."""
+        at = self.cursor.at
+        if not self.cursor.accept(*words):
+            return False
+        title = " ".join(words)
+        if title in self.seen:
+            fail("WAREHOUSE_CLAUSE_TWICE", self.cursor.span(at), clause=title)
+        self.seen.add(title)
+        return True
+
+
+def _create_stream(cursor: Cursor, replace: bool) -> CreateStream:
+    exists = _if_not_exists(cursor, replace, "CREATE STREAM")
+    name = cursor.name("CREATE STREAM", STREAM_EXAMPLE)
+    columns = None
+    if cursor.token.upper == "(":
+        if cursor.tokens[cursor.closing(cursor.at)].kind is Kind.END:
+            fail("WAREHOUSE_UNCLOSED", cursor.here(), clause="CREATE STREAM", example=STREAM_EXAMPLE)
+        columns = cursor.skip_brackets()
+    once = _Once(cursor)
+    provider: Name | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    option_spans = ()
+    watermark: Watermark | None = None
+    idle: Interval | None = None
+    on_error_fail = False
+    comment = None
+    properties: tuple[tuple[str, str], ...] = ()
+    while not cursor.done and not cursor.sees(";"):
+        if once.accept("USING"):
+            provider = cursor.name("USING", "USING json")
+        elif once.accept("OPTIONS"):
+            options, option_spans = option_list(cursor, "OPTIONS", "OPTIONS (path 'landing/plays')")
+        elif cursor.sees("WATERMARK"):
+            once.accept("WATERMARK")
+            cursor.at -= 1
+            watermark = watermark_clause(cursor, len(cursor.tokens) - 1)
+        elif once.accept("IDLE"):
+            cursor.expect("TIMEOUT", "IDLE TIMEOUT", "IDLE TIMEOUT INTERVAL 1 MINUTE")
+            idle = interval(cursor, "IDLE TIMEOUT", "IDLE TIMEOUT INTERVAL 1 MINUTE")
+        elif once.accept("ON"):
+            cursor.expect("ERROR", "ON ERROR", "ON ERROR QUARANTINE")
+            if not cursor.sees_any(("QUARANTINE", "FAIL")):
+                meant = close_to(cursor.token, ["QUARANTINE", "FAIL"])
+                cursor.fail_expecting(meant or "QUARANTINE or FAIL", "ON ERROR", "ON ERROR QUARANTINE")
+            on_error_fail = cursor.take().upper == "FAIL"
+        elif once.accept("COMMENT"):
+            comment = cursor.string("COMMENT", "COMMENT 'plays of a mobile game'")
+        elif once.accept("TBLPROPERTIES"):
+            properties, _ = option_list(cursor, "TBLPROPERTIES", "TBLPROPERTIES ('owner' = 'games')")
+        else:
+            _unknown(
+                cursor, "CREATE STREAM", ("USING", "OPTIONS", "WATERMARK", "IDLE", "ON", "COMMENT", "TBLPROPERTIES")
+            )
+    if provider is None:
+        cursor.fail_expecting("USING", "CREATE STREAM", STREAM_EXAMPLE)
+    _end(cursor, "CREATE STREAM", STREAM_EXAMPLE)
+    return CreateStream(
+        cursor.source,
+        name,
+        replace,
+        exists,
+        columns,
+        ".".join(provider.parts),
+        provider.span,
+        options,
+        option_spans,
+        watermark,
+        idle,
+        on_error_fail,
+        comment,
+        properties,
+    )
+
+
+def _unknown(cursor: Cursor, clause: str, words: tuple[str, ...]) -> None:
+    """Fail because a word opens no clause of this statement."""
+    meant = close_to(cursor.token, words)
+    example = STREAM_EXAMPLE if clause == "CREATE STREAM" else TABLE_EXAMPLE
+    if meant:
+        fail("WAREHOUSE_MISSPELT", cursor.here(), found=cursor.token.text, meant=meant, clause=clause, example=example)
+    titles = {"IDLE": "IDLE TIMEOUT", "ON": "ON ERROR", "AS": "AS SELECT …"}
+    known = ", ".join(titles.get(w, w) for w in words)
+    fail("WAREHOUSE_CLAUSE_UNKNOWN", cursor.here(), found=cursor.token.text, clause=clause, known=known)
+
+
+def _create_table(cursor: Cursor, replace: bool) -> CreateStreamingTable:
+    exists = _if_not_exists(cursor, replace, "CREATE STREAMING TABLE")
+    name = cursor.name("CREATE STREAMING TABLE", TABLE_EXAMPLE)
+    once = _Once(cursor)
+    comment = None
+    properties: tuple[tuple[str, str], ...] = ()
+    while not cursor.done and not cursor.sees("AS"):
+        if once.accept("COMMENT"):
+            comment = cursor.string("COMMENT", "COMMENT 'score per team'")
+        elif once.accept("TBLPROPERTIES"):
+            properties, _ = option_list(cursor, "TBLPROPERTIES", "TBLPROPERTIES ('owner' = 'games')")
+        else:
+            if starts_query(cursor, cursor.at):
+                cursor.expect("AS", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
+            _unknown(cursor, "CREATE STREAMING TABLE", ("COMMENT", "TBLPROPERTIES", "AS"))
+    cursor.expect("AS", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
+    first, end = cursor.at, query_end(cursor)
+    if not starts_query(cursor, first):
+        cursor.fail_expecting("a query", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
+    return CreateStreamingTable(
+        cursor.source, name, replace, exists, comment, properties, query_shape(cursor, first, end)
+    )
+
+
+def query_end(cursor: Cursor) -> int:
+    """Return the index behind the statement's last token, a closing semicolon left out."""
+    end = len(cursor.tokens) - 1
+    while end > 0 and cursor.tokens[end - 1].upper == ";":
+        end -= 1
+    return end
+
+
+# ---------------------------------------------------------------- DROP, SHOW, DESCRIBE
+
+
+def _kind(cursor: Cursor, verb: str) -> str | None:
+    """Return STREAM or STREAMING TABLE and move over it; None when neither stands here."""
+    if cursor.accept("STREAM"):
+        return "STREAM"
+    if cursor.accept("STREAMING", "TABLE"):
+        return "STREAMING TABLE"
+    if cursor.sees("STREAMING") and (cursor.peek().is_name or verb != "DESCRIBE"):
+        cursor.take()
+        cursor.expect("TABLE", f"{verb} STREAMING TABLE", f"{verb} STREAMING TABLE totals")
+    return None
+
+
+def _drop(cursor: Cursor) -> DropObject | None:
+    cursor.take()
+    kind = _kind(cursor, "DROP")
+    if kind is None:
+        cursor.at -= 1
+        return None
+    example = f"DROP {kind} IF EXISTS plays"
+    exists = cursor.accept("IF", "EXISTS")
+    name = cursor.name(f"DROP {kind}", example)
+    _end(cursor, f"DROP {kind}", example)
+    return DropObject(cursor.source, kind, name, exists)
+
+
+def _show(cursor: Cursor) -> ShowObjects | None:
+    cursor.take()
+    kind = None
+    if cursor.accept("STREAMS"):
+        kind = "STREAM"
+    elif cursor.accept("STREAMING", "TABLES"):
+        kind = "STREAMING TABLE"
+    elif cursor.sees("STREAMING"):
+        cursor.take()
+        cursor.expect("TABLES", "SHOW STREAMING TABLES", "SHOW STREAMING TABLES")
+    elif cursor.sees("STREAM"):
+        cursor.expect("STREAMS", "SHOW STREAMS", "SHOW STREAMS")
+    if kind is None:
+        cursor.at -= 1
+        return None
+    example = f"SHOW {kind}S LIKE 'p*'"
+    schema = None
+    if cursor.accept("IN") or cursor.accept("FROM"):
+        schema = cursor.name(f"SHOW {kind}S", f"SHOW {kind}S IN sales")
+    pattern = None
+    if cursor.accept("LIKE") or cursor.token.kind is Kind.STRING:
+        pattern = (
+            cursor.string("LIKE", example) if cursor.token.kind is Kind.STRING else cursor.name("LIKE", example).last
+        )
+    _end(cursor, f"SHOW {kind}S", example)
+    return ShowObjects(cursor.source, kind, schema, pattern)
+
+
+def _describe(cursor: Cursor) -> DescribeObject | None:
+    first = cursor.at
+    cursor.take()
+    extended = cursor.sees("EXTENDED") and cursor.peek().upper in ("STREAM", "STREAMING") and bool(cursor.take())
+    streaming = cursor.sees("STREAMING", "TABLE") and cursor.peek(2).is_name
+    stream = cursor.sees("STREAM") and cursor.peek().is_name and cursor.peek().upper not in ("PARTITION", "AS")
+    if not streaming and not stream:
+        cursor.at = first
+        return None
+    kind = "STREAMING TABLE" if streaming else "STREAM"
+    cursor.at += 2 if streaming else 1
+    if not extended and cursor.sees("EXTENDED") and cursor.peek().is_name:
+        extended = cursor.accept("EXTENDED")
+    example = f"DESCRIBE {kind} plays"
+    name = cursor.name(f"DESCRIBE {kind}", example)
+    _end(cursor, f"DESCRIBE {kind}", example)
+    return DescribeObject(cursor.source, kind, name, extended)
+
+
+# ---------------------------------------------------------------- REFRESH, DRAIN, START, STOP
+
+
+def _act(cursor: Cursor) -> Statement | None:
+    verb = cursor.take().upper
+    example = f"{verb} STREAMING TABLE totals"
+    if not cursor.sees("STREAMING"):
+        if (meant := close_to(cursor.token, ["STREAMING"])) and cursor.peek().upper == "TABLE":
+            fail(
+                "WAREHOUSE_MISSPELT", cursor.here(), found=cursor.token.text, meant=meant, clause=verb, example=example
+            )
+        if verb != "REFRESH" and cursor.sees_any(("STREAM", "TABLE")) and cursor.peek().is_name:
+            cursor.expect("STREAMING", verb, example)
+        cursor.at -= 1
+        return None
+    if verb == "REFRESH" and not cursor.peek().is_name:
+        cursor.at -= 1
+        return None
+    cursor.take()
+    cursor.expect("TABLE", f"{verb} STREAMING TABLE", example)
+    name = cursor.name(f"{verb} STREAMING TABLE", example)
+    statement: Statement
+    if verb == "REFRESH":
+        statement = RefreshStreamingTable(cursor.source, name, cursor.accept("FULL"))
+        example += " FULL"
+    elif verb == "START":
+        every = interval(cursor, "EVERY", f"{example} EVERY INTERVAL 5 SECONDS") if cursor.accept("EVERY") else None
+        statement = StartStreamingTable(cursor.source, name, every)
+        example += " EVERY INTERVAL 5 SECONDS"
+    elif verb == "DRAIN":
+        statement = DrainStreamingTable(cursor.source, name)
+    else:
+        statement = StopStreamingTable(cursor.source, name)
+    _end(cursor, f"{verb} STREAMING TABLE", example)
+    return statement
+
+
+def source_behind(source: SourceText, offset: int) -> SourceText:
+    """Return the part of ``source`` from ``offset`` on as a source of its own, its line kept right."""
+    return SourceText(source.text[offset:], source.name, source.line + source.text.count("\n", 0, offset))

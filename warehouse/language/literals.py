@@ -1,0 +1,48 @@
+"""String literals and dotted names: what stands between the quotes."""
+
+from __future__ import annotations
+
+import re
+
+from warehouse.errors import Span
+from warehouse.language.statements import Name
+
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+_SIMPLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^.`]+?))\s*(?:\.|$)")
+
+
+def string_value(literal: str) -> str:
+    r"""Return what a string literal stands for, by Spark's rules (``'…'``, ``"…"`` and raw ``r'…'``).
+
+    Example:
+        >>> string_value(r"'a\tb'")
+        'a\tb'
+        >>> string_value("'it''s'")
+        "it's"
+    """
+    if literal[0] in "rR":
+        return literal[2:-1]
+    quote = literal[0]
+    return _ESCAPE.sub(_unescaped, literal[1:-1].replace(quote * 2, quote))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match.group(1)
+    if len(code) == 3:
+        return chr(int(code, 8))
+    if len(code) > 1:
+        return chr(int(code[1:], 16))
+    return _SIMPLE.get(code, code)
+
+
+def split_name(text: str, span: Span) -> Name | None:
+    """Return the parts of a dotted name inside a string (``'a.`b.c`'``), or None where it is none."""
+    parts, position = [], 0
+    while position < len(text):
+        match = _PART.match(text, position)
+        if not match:
+            return None
+        parts.append(match.group(1).replace("``", "`") if match.group(1) else match.group(2))
+        position = match.end()
+    return Name(tuple(parts), span) if parts and not text.endswith(".") else None

@@ -1,0 +1,198 @@
+"""A source text to a typed statement: ours where it holds something of ours, else Spark's, byte for byte."""
+
+from __future__ import annotations
+
+from warehouse.errors import SourceText, WarehouseError, fail
+from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.definitions import definition, query_end, source_behind
+from warehouse.language.keywords import starts_query
+from warehouse.language.query import expression_shape, merge_shape, query_shape
+from warehouse.language.statements import Explain, Name, QueryShape, QueryStatement, SparkStatement, Statement
+from warehouse.language.tokens import tokenize
+
+_MODES = ("REWRITE", "EXTENDED", "FORMATTED", "COST", "CODEGEN")
+_OBJECTS = ("TABLE", "VIEW", "FUNCTION", "SCHEMA", "DATABASE", "NAMESPACE", "CATALOG", "VARIABLE", "INDEX", "PROCEDURE")
+_BEFORE_OBJECT = frozenset(
+    ["OR", "REPLACE", "EXTERNAL", "GLOBAL", "LOCAL", "TEMPORARY", "TEMP", "MATERIALIZED", "UNSET", "RECURSIVE"]
+)
+_QUERY_HEADS = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("])
+
+
+def parse(source: SourceText) -> Statement:
+    """Return the statement that ``source`` holds.
+
+    Raises:
+        WarehouseError: it holds a clause of ours that is malformed or misplaced; located in ``source``.
+    """
+    tokens = tokenize(source.text)
+    if not tokens:
+        return SparkStatement(source, "")
+    try:
+        return _statement(Cursor(source, tokens))
+    except WarehouseError as error:
+        raise error.located_in(source) from None
+
+
+def _statement(cursor: Cursor) -> Statement:
+    if cursor.token.upper == "EXPLAIN":
+        return _explain(cursor)
+    ours = definition(cursor)
+    return ours if ours is not None else _spark(cursor)
+
+
+# ---------------------------------------------------------------- EXPLAIN
+
+
+def _explain(cursor: Cursor) -> Statement:
+    source = cursor.source
+    cursor.take()
+    mode = ""
+    if cursor.sees_any(_MODES):
+        mode = cursor.take().upper
+    elif cursor.peek().upper in _QUERY_HEADS and (meant := close_to(cursor.token, ["REWRITE"])):
+        fail(
+            "WAREHOUSE_MISSPELT",
+            cursor.here(),
+            found=cursor.token.text,
+            meant=meant,
+            clause="EXPLAIN",
+            example="EXPLAIN REWRITE SELECT …",
+        )
+    if cursor.done:
+        return SparkStatement(source, "EXPLAIN")
+    offset = cursor.token.start
+    inner = source_behind(source, offset)
+    try:
+        statement = parse(inner)
+    except WarehouseError as error:  # point into the whole text, EXPLAIN included
+        raise WarehouseError(*error.diagnostics).shifted(offset).located_in(source) from None
+    if isinstance(statement, SparkStatement) and mode != "REWRITE":
+        return SparkStatement(source, "EXPLAIN", None, _moved(statement.query, cursor))
+    return Explain(source, mode, statement)
+
+
+def _moved(shape: QueryShape | None, cursor: Cursor) -> QueryShape | None:
+    """Return the shape of the explained query with its places in the whole statement."""
+    return None if shape is None else query_shape(cursor, _query_head(cursor, cursor.at), query_end(cursor))
+
+
+# ---------------------------------------------------------------- Spark's statements
+
+
+def _spark(cursor: Cursor) -> Statement:
+    """Return Spark's own statement, or a QueryStatement if a query in it holds something of ours."""
+    source, verb = cursor.source, _verb(cursor)
+    if verb == "BEGIN":
+        return SparkStatement(source, verb)
+    target = _target(cursor, verb)
+    first, end = cursor.at, query_end(cursor)
+    head = _query_head(cursor, first)
+    if verb == "MERGE":
+        shape = merge_shape(cursor, 0, end)
+    elif head < end:
+        shape = query_shape(cursor, head, end)
+    else:
+        shape = expression_shape(cursor, 0, end)
+    if shape.ours:
+        return QueryStatement(source, verb, target, shape)
+    found = shape.blocks or shape.relations
+    return SparkStatement(source, verb, target, shape if found else None)
+
+
+def _verb(cursor: Cursor) -> str:
+    """Return the statement's first significant words, upper case."""
+    tokens = cursor.tokens
+    word = tokens[0].upper
+    if word in ("(", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"):
+        return _behind_with(cursor) if word in ("WITH", "FROM") else "SELECT"
+    if word in (
+        "CREATE",
+        "DROP",
+        "ALTER",
+        "DESCRIBE",
+        "DESC",
+        "CACHE",
+        "UNCACHE",
+        "REFRESH",
+        "TRUNCATE",
+        "REPAIR",
+        "ANALYZE",
+    ):
+        word = "DESCRIBE" if word == "DESC" else word
+        for token in tokens[1:6]:
+            if token.upper in _OBJECTS:
+                return f"{word} {token.upper}"
+            if token.upper not in _BEFORE_OBJECT:
+                break
+    return word
+
+
+def _behind_with(cursor: Cursor) -> str:
+    """Return SELECT, or INSERT for ``WITH … INSERT`` and ``FROM … INSERT``."""
+    index = 0
+    while index < len(cursor.tokens) - 1:
+        word, after = cursor.tokens[index].upper, cursor.tokens[index + 1].upper
+        if word == "INSERT" and after in ("INTO", "OVERWRITE"):
+            return "INSERT"
+        index = cursor.closing(index) if word == "(" else index + 1
+    return "SELECT"
+
+
+def _target(cursor: Cursor, verb: str) -> Name | None:
+    """Return the object the statement names and move behind it; None where it names none of interest."""
+    cursor.at = 0
+    words, kind = verb.split(), cursor.token.upper
+    if len(words) == 2 and words[1] in ("TABLE", "VIEW"):
+        while cursor.token.upper != words[1]:
+            cursor.take()
+        cursor.take()
+    elif kind == "INSERT" or verb in ("MERGE", "DELETE", "UPDATE"):
+        cursor.take()
+        for word in ("INTO", "OVERWRITE", "FROM", "WITH", "SCHEMA", "EVOLUTION", "INTO", "TABLE"):
+            if cursor.peek().is_name or word == "OVERWRITE":
+                cursor.accept(word)
+    elif verb in ("DESCRIBE", "TRUNCATE", "CACHE", "UNCACHE", "REFRESH"):
+        cursor.take()
+        for word in ("EXTENDED", "FORMATTED", "LAZY", "TABLE"):
+            if cursor.peek().is_name:
+                cursor.accept(word)
+        if cursor.sees("QUERY") or starts_query(cursor, cursor.at):
+            return None
+    else:
+        cursor.at = 0
+        return None
+    cursor.accept("IF", "NOT", "EXISTS")
+    cursor.accept("IF", "EXISTS")
+    if not cursor.token.is_name or cursor.sees("DIRECTORY") or cursor.sees("LOCAL", "DIRECTORY"):
+        return None
+    return cursor.name(verb, verb)
+
+
+def _query_head(cursor: Cursor, first: int) -> int:
+    """Return the index of the first token at this depth that opens a query; the end when none does."""
+    end = query_end(cursor)
+    index = first
+    while index < end:
+        word = cursor.tokens[index].upper
+        before = cursor.tokens[index - 1].upper if index else ""
+        if before not in (".", ",") and starts_query(cursor, index) and _opens(cursor, index, first, before):
+            return index
+        index = cursor.closing(index) + 1 if word == "(" else index + 1
+    return end
+
+
+def _opens(cursor: Cursor, index: int, first: int, before: str) -> bool:
+    """Say whether the query-like words at ``index`` are the statement's query and not a clause of it."""
+    word = cursor.tokens[index].upper
+    if index == first == 0 or before in ("AS", "QUERY", "RETURN"):
+        return True
+    if word == "SELECT":
+        return True
+    head = cursor.tokens[0].upper
+    if head == "EXPLAIN":
+        return index == first
+    if head == "INSERT":
+        return word in ("WITH", "VALUES", "TABLE", "FROM", "MAP", "REDUCE", "(") and (
+            word != "(" or starts_query(cursor, index + 1)
+        )
+    return head in ("DESCRIBE", "DESC") and word in ("WITH", "VALUES", "FROM") and index > 0
