@@ -19,7 +19,7 @@ setup: $(STAMP)
 # Installs again only when pyproject.toml changed; the last step finds its jars or fetches them.
 $(STAMP): pyproject.toml
 	@bash .ci/preflight
-	@test -x $(PYTHON) || "$$(bash .ci/preflight --python)" -m venv $(VENV)
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || "$$(bash .ci/preflight --python)" -m venv --clear $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -e '.[dev,demo]'
 	$(PYTHON) -m warehouse.execution.jars
 	@touch $@

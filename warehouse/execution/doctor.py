@@ -137,7 +137,8 @@ def _settings(folder: Path) -> list[Finding]:
 
 def _memory() -> Finding:
     total = machine.memory()
-    detail = f"{total / machine.GIB:.1f} GB, of which the engine takes {machine.heap(total)[:-1]} MB unless told otherwise"
+    heap = machine.heap(total).removesuffix("m")
+    detail = f"{total / machine.GIB:.1f} GB, of which the engine takes {heap} MB unless told otherwise"
     ok = total >= LEAST_MEMORY
     return Finding(ok, "memory", detail, "" if ok else "use a machine or container with 2 GB or more")
 
