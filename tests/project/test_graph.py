@@ -17,7 +17,7 @@ FLIGHTS = {
     "CREATE STREAM IF NOT EXISTS weather (w INT) USING json OPTIONS (path 'y')",
     "hourly.sql": "CREATE STREAMING TABLE IF NOT EXISTS hourly AS SELECT * FROM STREAM flights",
     "models/busy.sql": "SELECT * FROM {{ ref('hourly') }} JOIN outside ON true",
-    "models/all_of_it.sql": "-- the last word\nWITH hourly AS (SELECT * FROM default.hourly) SELECT * FROM hourly JOIN busy",
+    "models/all_of_it.sql": "-- last\nWITH hourly AS (SELECT * FROM default.hourly) SELECT * FROM hourly, busy",
     "corrections.sql": "INSERT INTO Targets SELECT * FROM weather",
     "a_targets.sql": "CREATE TABLE targets (t INT)",
     "reader.sql": "SELECT * FROM panes('hourly') JOIN targets ON true",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Done, call, engine  # noqa: F401
 from tests.cli.fake import FakeEngine, broken
+from warehouse.cli.console import Output, ReaderGone
 from warehouse.errors import SourceText
 from warehouse.execution.results import Result
 
@@ -124,3 +125,17 @@ def test_trouble(call: Call, write: Callable[..., None], words: list[str], code:
     write({"b.sql": "SELECT 1"})
     done = call("run", *words)
     assert done.code == code and text in done.err
+
+
+def test_a_reader_that_leaves_is_a_failure(call: Call, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811  # fmt: skip
+    def leave(*_: object) -> int:
+        raise ReaderGone
+
+    monkeypatch.setattr(Output, "write", leave)
+    write({"a.sql": "SET x = 1; SELECT 2", "b.sql": "CREATE TABLE b AS SELECT 1"})
+    done = call("run", "--project", "p")
+    assert done.code == 1 and told(done)[:3] == [
+        "standard output was closed",
+        "1 of 2 FAILED a.sql (…)",
+        "2 of 2 OK created table b (…)",
+    ]

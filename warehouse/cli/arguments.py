@@ -97,7 +97,7 @@ def _general() -> _Parser:
     add("--warehouse", type=Path, metavar="DIR", help="folder that holds everything (default: ./warehouse-data)")
     add("--verbose", action="store_true", help="messages and one line per step, also when not on a terminal")
     add("--quiet", action="store_true", help="nothing on standard error but errors")
-    add("--debug", action="store_true", help="show traces and what Spark logs")
+    add("--debug", action="store_true", help="show the trace of an error")
     return general
 
 
@@ -108,7 +108,7 @@ def _running() -> _Parser:
     add("--param", action=_Parameters, metavar="K=V", help="value of the named parameter :K")
     add("--server", metavar="HOST:PORT", help="run on a server (not built yet)")
     add("--embedded", action="store_true", help="run the engine in this process (what happens today anyway)")
-    add("--keep-going", action="store_true", help="run all statements, exit 1 if any failed")
+    add("--keep-going", action="store_true", help="go on after an error, exit 1 if any statement failed")
     add("--dry-run", action="store_true", help="check and compile, run nothing")
     return running
 

@@ -39,6 +39,9 @@ def main(words: Sequence[str] | None = None, opener: Opener | None = None) -> in
     except UsageError as error:
         console.error(f"warehouse-sql: {error}")
         return TROUBLE
+    except ImportError as error:
+        console.error(f"warehouse-sql: the engine cannot be loaded: {error}\nhint: install the project's packages anew")
+        return internal_error(error, console, True) if invocation.debug else TROUBLE
     except WarehouseError as error:
         console.error(error.render())
         return TROUBLE

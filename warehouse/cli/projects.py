@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 
 from warehouse.cli.arguments import Invocation
-from warehouse.cli.console import Output, duration
-from warehouse.cli.script import CANCELLED, OK, TROUBLE, Runner
+from warehouse.cli.console import Output, ReaderGone, duration
+from warehouse.cli.script import CANCELLED, FAILED, OK, TROUBLE, Runner
 from warehouse.engine import Result
 from warehouse.errors import WarehouseError
 from warehouse.project.files import Settings, load_files, load_settings
@@ -76,7 +76,11 @@ def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[in
             refreshed = refreshed or is_refresh(result)
             yield result
 
-    code = runner.results(results(), label)
+    try:
+        code = runner.results(results(), label)
+    except ReaderGone:
+        runner.console.error("standard output was closed")
+        code = FAILED
     return code, outcome(unit, refreshed)
 
 
