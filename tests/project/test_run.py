@@ -127,7 +127,7 @@ def test_trouble(call: Call, write: Callable[..., None], words: list[str], code:
     assert done.code == code and text in done.err
 
 
-def test_a_reader_that_leaves_is_a_failure(call: Call, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811  # fmt: skip
+def test_a_reader_that_leaves(call: Call, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     def leave(*_: object) -> int:
         raise ReaderGone
 
