@@ -170,7 +170,7 @@ def test_the_live_line_is_gone_at_the_end() -> None:
     console = Console(screen)
     console.begin("running")
     console.progress(Progress("t", 1, 1000, 0, 30, "-", None, 0.5))
-    assert screen.getvalue().startswith("\r\x1b[Krunning  t  step 1  1,000 rows (2,000/s)")
+    assert screen.getvalue().startswith("\r\x1b[Kt  step 1  2,000 rows/s  watermark -  0 s")
     console.message("done")
     console.end()
     assert screen.getvalue().endswith("\r\x1b[Kdone\n")

@@ -17,6 +17,9 @@ from warehouse.cli.formats.widths import clip
 if TYPE_CHECKING:
     from warehouse.engine import Progress
 
+RUNNING = "running"
+"""A label that says nothing once there are steps to show."""
+
 FIRST_SIGN = 1.0
 """Seconds of silence before the live line says that something is running."""
 
@@ -59,9 +62,9 @@ class Console:
 
     def progress(self, step: Progress) -> None:
         """Show a streaming table's step: on the live line, and as a line of its own under ``--verbose``."""
-        self._step = describe(step)
+        self._step = glance(step)
         if self._verbose:
-            self._print(self._step)
+            self._print(describe(step))
         self._redraw()
 
     def begin(self, label: str) -> None:
@@ -103,6 +106,7 @@ class Console:
             if not self._live or running is None:
                 return
             label, since = running
+            label = label if label != RUNNING or not self._step else ""
             text = "  ".join(part for part in (label, self._step, f"{time.monotonic() - since:.0f} s") if part)
             text = clip(text, shutil.get_terminal_size().columns - 1)
             if text != self._drawn:
@@ -170,14 +174,29 @@ def describe(step: Progress) -> str:
         >>> describe(Progress("t", 3, 9000, 2, 40, "2013-01-01T05:00:00Z", 7500.0, 0.5))
         't  step 3  9,000 rows (18,000/s)  40 panes  2 late  watermark 2013-01-01T05:00:00Z  lag 2 h 5 min'
     """
-    parts = [step.table, f"step {step.step}", f"{step.rows:,} rows ({step.rows / max(step.seconds, 1e-3):,.0f}/s)"]
-    parts.append(f"{step.panes:,} panes")
-    if step.late:
-        parts.append(f"{step.late:,} late")
-    parts.append(f"watermark {step.watermark}")
-    if step.lag_seconds is not None:
-        parts.append(f"lag {duration(step.lag_seconds)}")
-    return "  ".join(parts)
+    counts = [f"{step.rows:,} rows ({_rate(step)}/s)", f"{step.panes:,} panes"]
+    counts += [f"{step.late:,} late"] if step.late else []
+    return "  ".join([step.table, f"step {step.step}", *counts, *_clock(step)])
+
+
+def glance(step: Progress) -> str:
+    """Return what fits on a live line: step, rows per second, watermark, lag.
+
+    Example:
+        >>> from warehouse.execution.results import Progress
+        >>> glance(Progress("t", 3, 9000, 2, 40, "2013-01-01T05:00:00Z", 7500.0, 0.5))
+        't  step 3  18,000 rows/s  watermark 2013-01-01T05:00:00Z  lag 2 h 5 min'
+    """
+    return "  ".join([step.table, f"step {step.step}", f"{_rate(step)} rows/s", *_clock(step)])
+
+
+def _rate(step: Progress) -> str:
+    return f"{step.rows / max(step.seconds, 1e-3):,.0f}"
+
+
+def _clock(step: Progress) -> list[str]:
+    lag = [] if step.lag_seconds is None else [f"lag {duration(step.lag_seconds)}"]
+    return [f"watermark {step.watermark}", *lag]
 
 
 def duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
-from warehouse.cli.console import Console, Output, ReaderGone
+from warehouse.cli.console import RUNNING, Console, Output, ReaderGone
 from warehouse.cli.formats import FORMATS
 from warehouse.cli.interrupts import Interrupts
 from warehouse.cli.parameters import Value
@@ -103,7 +103,7 @@ class Runner:
 
     def statement(self, source: SourceText) -> int:
         """Run one statement and return an exit code; see ``results``."""
-        return self.results(self.engine.run(source, parameters=self.parameters), "running")
+        return self.results(self.engine.run(source, parameters=self.parameters), RUNNING)
 
     def results(self, results: Iterator[Result], label: str) -> int:
         """Go through results, write their rows, say their messages, and return an exit code.
