@@ -4,7 +4,7 @@ In: a ``Query`` (where, when, how) and steps of rows, or a ``Replay`` from which
 in order, late rows, bad rows and the final table ``t``. Written from DIALECT.md sections 2 and 3, whose words
 the comments quote; it shares no code and no method with the engine: a window is an object, a trigger is a
 tree of objects that the window owns, a session keeps its rows. Nothing is fast and nothing is ever
-forgotten. The places where the text left a choice are listed in ``tests/README.md``.
+forgotten. The places where the text left a choice are listed in ``README.md`` beside this file.
 
 Times are whole microseconds since 1970-01-01 UTC; the two ends of time are the two infinities.
 """
@@ -378,7 +378,8 @@ class Then(_Several):
         least = min(member.active for member in members)
         there = [member.parts[least] for member in members if member.active == least]
         there[0].join(there[1:])
-        self.restart()
+        for part in self.parts[least + 1 :]:
+            part.restart()
         self.active, self.parts[least] = least, there[0]
 
 

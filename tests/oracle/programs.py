@@ -202,7 +202,7 @@ def _rows(random: Random, window: WindowSpec, span: int) -> tuple[Row, ...]:
     arrivals = sorted(
         ARRIVALS + SECOND * second for second in random.sample(range(0, 61, 4), random.choice([1, 2, 3, 4, 4, 5]))
     )
-    keys = random.choice([["a"], ["a", "b"], ["a", "b", None]])
+    keys: list[str | None] = ["a", "b", None][: random.randint(1, 3)]
     rows = []
     for number in range(random.randint(min(3, MOST_ROWS), MOST_ROWS)):
         time = EVENTS + GRAIN * random.randint(0, span) + random.choice([0, 0, 0, SECOND, -1])

@@ -4,9 +4,11 @@ A *program* is one streaming table over one replayed stream. ``script`` prints i
 in comments; ``read`` understands exactly such files (hand-written ones too), so that figures, transcripts and
 shrunk failures are plain SQL for people, for the engine and for the model. The file's comments hold
 
-    -- file rows.json            lines that follow become ${data}/rows.json
+    -- file rows.json            (lines that follow become ${data}/rows.json)
     --   {"k": "a", "v": 1, "event_time": "2015-01-01T12:00:00Z", "arrival": "2015-01-01T12:05:00Z"}
-    -- expect panes              a table of the panes; also: expect t, expect late, expect bad
+    -- rows                      (the same as a table: k, v, event_time, arrival, perhaps gap in seconds)
+    -- watermark                 (a table that becomes ${data}/watermark.csv: at, to)
+    -- expect panes              (the panes in order, all columns or some; also: expect t, late, bad)
     --   k | n | window_start | timing | emitted_at
     --   a | 1 | 12:00:00     | EARLY  | 12:05:00
 
@@ -115,7 +117,7 @@ def clock(time: Time) -> str:
 
 def interval(size: Time) -> str:
     """Return an interval literal."""
-    unit, length = next((u, n) for u, n in reversed(UNITS.items()) if size % n == 0)
+    unit, length = next((u, n) for u, n in reversed(UNITS.items()) if size % n == 0 and (size or u == "SECOND"))
     return f"INTERVAL {int(size // length)} {unit}{'' if size == length else 'S'}"
 
 
@@ -374,7 +376,7 @@ def comment_blocks(text: str) -> dict[str, list[str]]:
     blocks: dict[str, list[str]] = {}
     lines: list[str] | None = None
     for line in text.splitlines():
-        heading = re.fullmatch(r"-- (file \S+|expect \w+)\s*", line)
+        heading = re.fullmatch(r"-- (file \S+|rows|watermark|expect \w+)\s*", line)
         if heading:
             lines = blocks.setdefault(heading[1], [])
         elif lines is not None and line.startswith("--   "):
@@ -386,21 +388,38 @@ def comment_blocks(text: str) -> dict[str, list[str]]:
 
 def data_files(text: str) -> dict[str, str]:
     """Return the data files that a SQL file carries, by name."""
-    return {
-        name.removeprefix("file "): "\n".join(lines) + "\n"
-        for name, lines in comment_blocks(text).items()
-        if name.startswith("file ")
-    }
+    found = {}
+    for name, lines in comment_blocks(text).items():
+        if name.startswith("file "):
+            found[name.removeprefix("file ")] = "\n".join(lines) + "\n"
+        elif name == "rows":
+            found["rows.json"] = "".join(json.dumps(_typed(row)) + "\n" for row in _table(lines))
+        elif name == "watermark":
+            moves = [f"{iso(micros(row['at']))},{iso(micros(row['to']))}\n" for row in _table(lines)]
+            found["watermark.csv"] = "processing_time,watermark\n" + "".join(moves)
+    return found
+
+
+def _typed(row: dict[str, str]) -> dict[str, object]:
+    """Return a line of a ``rows`` table as the object that the JSON file holds."""
+
+    def value(name: str, text: str) -> object:
+        if text == "NULL":
+            return None
+        return iso(micros(text)) if name in ("event_time", "arrival") else int(text) if name != "k" else text
+
+    return {name: value(name, text) for name, text in row.items()}
+
+
+def _table(lines: list[str]) -> list[dict[str, str]]:
+    head, *body = [[cell.strip() for cell in line.split("|")] for line in lines]
+    return [dict(zip(head, cells, strict=True)) for cells in body]
 
 
 def expectations(text: str) -> dict[str, list[dict[str, str]]]:
     """Return the tables that a SQL file promises, by name."""
-    found = {}
-    for name, lines in comment_blocks(text).items():
-        if name.startswith("expect "):
-            head, *body = [[cell.strip() for cell in line.split("|")] for line in lines]
-            found[name.removeprefix("expect ")] = [dict(zip(head, cells, strict=True)) for cells in body]
-    return found
+    blocks = comment_blocks(text)
+    return {name.removeprefix("expect "): _table(blocks[name]) for name in blocks if name.startswith("expect ")}
 
 
 def read(text: str, data: Path | None = None) -> Program:
