@@ -57,7 +57,9 @@ def life(root: Path) -> dict[str, Any]:
     spark = session.start(house, SMALL)
     out["seconds_to_start"] = time.monotonic() - began
     out["interrupt_is_pythons"] = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    out["settings"] = {key: spark.conf.get(key) for key in ("spark.sql.session.timeZone", "spark.sql.shuffle.partitions")}
+    out["settings"] = {
+        key: spark.conf.get(key) for key in ("spark.sql.session.timeZone", "spark.sql.shuffle.partitions")
+    }
     options = spark._jvm.org.apache.spark.launcher.JavaModuleOptions.defaultModuleOptionArray()
     out["module_options_agree"] = list(options) == list(java.MODULE_OPTIONS)
     out["spark_jars"] = spark.conf.get("spark.jars", "")
@@ -129,7 +131,13 @@ def serve(root: Path) -> dict[str, Any]:
     engine = session.current()
     spark.sql("CREATE TABLE IF NOT EXISTS t (a INT)")
     machine = engine.machine if engine else None
-    note = {"pid": os.getpid(), "jvm": machine.process.pid, "scratch": str(machine.scratch)} if machine else {}
+    assert machine is not None
+    note = {
+        "pid": os.getpid(),
+        "jvm": machine.process.pid,
+        "watcher": machine.watcher.pid,
+        "scratch": str(machine.scratch),
+    }
     for number in range(10_000):
         spark.sql(f"INSERT INTO t VALUES ({number})")
         if number == 0:

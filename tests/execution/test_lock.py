@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -37,6 +38,21 @@ def test_killed_and_succeeded_at_once(tmp_path):
     assert not _lives(served["jvm"])
     assert not Path(served["scratch"]).exists()
     assert lock.holder(tmp_path / "house") is None
+
+
+def test_a_jvm_left_behind_is_waited_for(tmp_path):
+    """The JVM outlives its Python and its watcher, and hangs: the successor starts when it is gone, not before."""
+    served = _serve(tmp_path)
+    for pid, blow in ((served["jvm"], signal.SIGSTOP), (served["watcher"], signal.SIGKILL)):
+        os.kill(pid, blow)
+    os.kill(served["pid"], signal.SIGKILL)
+    successor = subprocess.Popen(command("succeed", tmp_path), cwd=ROOT)
+    time.sleep(5)
+    os.kill(served["jvm"], signal.SIGKILL)
+    assert successor.wait(90) == 0
+    assert seen(tmp_path)["seconds"] > 4.5
+    assert seen(tmp_path)["values"]
+    shutil.rmtree(served["scratch"], ignore_errors=True)
 
 
 def _serve(root: Path) -> dict:

@@ -1,0 +1,71 @@
+"""Where settings come from, and who wins."""
+
+from __future__ import annotations
+
+import pytest
+
+from warehouse.errors import WarehouseError
+from warehouse.execution import machine, settings
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch):
+    for name in settings.ENVIRONMENT:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_defaults(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "memory", lambda: 16 * machine.GIB)
+    monkeypatch.setattr(machine, "cores", lambda: 6)
+    told = settings.load(tmp_path, {})
+    assert (told.memory, told.cores) == ("7372m", 6)
+    assert told.spark["spark.sql.shuffle.partitions"] == "6"
+    assert told.spark["spark.sql.session.timeZone"] == "UTC"
+    assert told.spark["spark.ui.enabled"] == "false"
+
+
+def test_later_wins(tmp_path, monkeypatch):
+    (tmp_path / "warehouse.toml").write_text(
+        'memory = "2g"\ncores = 3\n[spark]\n"spark.a" = 1\nsql.shuffle.partitions = 9\nsql.ansi.enabled = false\n'
+    )
+    told = settings.load(tmp_path, {"spark.a": "2"})
+    assert (told.memory, told.cores) == ("2g", 3)
+    assert told.spark["spark.a"] == "2"
+    assert told.spark["spark.sql.shuffle.partitions"] == "9"
+    assert told.spark["spark.sql.ansi.enabled"] == "false"
+    monkeypatch.setenv("WAREHOUSE_MEMORY", "3g")
+    assert settings.load(tmp_path, {}).memory == "3g"
+    assert settings.load(tmp_path, {"memory": "4g"}).memory == "4g"
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("memory = ", "WAREHOUSE_SETTINGS_UNREADABLE"),
+        ('memory = "lots"', "WAREHOUSE_SETTING_INVALID"),
+        ("cores = 0", "WAREHOUSE_SETTING_INVALID"),
+        ('memroy = "2g"', "WAREHOUSE_SETTING_UNKNOWN"),
+    ],
+)
+def test_mistakes(tmp_path, text, condition):
+    (tmp_path / "warehouse.toml").write_text(text)
+    with pytest.raises(WarehouseError) as caught:
+        settings.load(tmp_path, {})
+    assert caught.value.condition == condition
+
+
+@pytest.mark.parametrize(("gigabytes", "heap"), [(1, "1024m"), (8, "3686m"), (24, "11059m"), (512, "28672m")])
+def test_heap_follows_the_machine(gigabytes, heap):
+    assert machine.heap(gigabytes * machine.GIB) == heap
+
+
+def test_a_container_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    alone = machine.memory()
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "cpu.max").write_text("max 100000\n")
+    assert machine.memory() == alone
+    (tmp_path / "memory.max").write_text(str(machine.GIB))
+    (tmp_path / "cpu.max").write_text("150000 100000\n")
+    assert machine.memory() == machine.GIB
+    assert machine.cores() == 1
