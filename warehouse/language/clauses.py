@@ -38,9 +38,8 @@ _ORDER = {"WINDOW": 0, "TRIGGER": 1, "MODE": 2, "LATENESS": 3}
 def clause_here(cursor: Cursor, alias_possible: bool) -> str | None:
     """Return which clause of ours starts at the cursor (WINDOW, TRIGGER, MODE, LATENESS), or None.
 
-    Args:
-        alias_possible: a relation or a select item stands before the cursor that could still take the word as
-            its alias; then what Spark accepts stays Spark's.
+    ``alias_possible``: a relation or a select item stands before the cursor that could still take the word as
+    its alias; then what Spark accepts stays Spark's.
     """
     word, after = cursor.token.upper, cursor.peek()
     if word == "WINDOW":
@@ -106,7 +105,7 @@ def clauses(cursor: Cursor) -> Clauses:
                 "WAREHOUSE_CLAUSE_ALONE",
                 cursor.span(start),
                 clause=_title(kind),
-                written=cursor.token and _words(cursor, start),
+                written=_words(cursor, start),
             )
     return Clauses(window, trigger, mode, mode_span, lateness, cursor.span(first))
 

@@ -105,12 +105,7 @@ class Cursor:
             self.fail_expecting("a string", clause, example)
         parts = []
         while self.token.kind is Kind.STRING:
-            first = self.at
-            literal = self.take().text
-            while self.token.kind is Kind.STRING and self.token.start == self.tokens[self.at - 1].end:
-                self.take()  # '' inside a string arrives as two strings that touch
-            literal = self.span(first).of(self.source.text)
-            parts.append(string_value(literal))
+            parts.append(string_value(self.take().text))
         return "".join(parts)
 
     # ---------------------------------------------------------------- fail
@@ -143,7 +138,6 @@ def _matches(tokens: Sequence[Token]) -> dict[int, int]:
     for i, token in enumerate(tokens):
         if token.upper in ("(", "[", "{"):
             open_.append(i)
-        elif token.upper in (")", "]", "}"):
-            if open_ and _CLOSING[tokens[open_[-1]].upper] == token.upper:
-                out[open_.pop()] = i
+        elif open_ and _CLOSING[tokens[open_[-1]].upper] == token.upper:
+            out[open_.pop()] = i
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse.errors import SourceText, fail
+from warehouse.errors import SourceText, Span, fail
 from warehouse.language.cursor import Cursor, close_to
 from warehouse.language.intervals import interval
 from warehouse.language.keywords import starts_query
@@ -128,7 +128,7 @@ def _create_stream(cursor: Cursor, replace: bool) -> CreateStream:
     once = _Once(cursor)
     provider: Name | None = None
     options: tuple[tuple[str, str], ...] = ()
-    option_spans = ()
+    option_spans: tuple[tuple[str, Span], ...] = ()
     watermark: Watermark | None = None
     idle: Interval | None = None
     on_error_fail = False

@@ -66,8 +66,7 @@ class _State:
 def walk(cursor: Cursor, end: int, stop: Callable[[Cursor], bool], commas: bool = True) -> Walked:
     """Move over expressions up to index ``end`` or the first place where ``stop`` says that a clause starts.
 
-    Args:
-        commas: whether commas separate items (else the first one at this depth ends the walk).
+    With ``commas``, they separate items; else the first one at this depth ends the walk.
     """
     state = _State()
     first = cursor.at

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from warehouse.errors import fail
 from warehouse.language.cursor import Cursor, close_to
@@ -70,8 +71,7 @@ def interval_at(cursor: Cursor) -> Interval | None:
     """
     first = cursor.at
     if cursor.token.kind is Kind.STRING:
-        length = _from_text(cursor.string("INTERVAL", ""))
-        return _placed(cursor, first, length)
+        return _placed(cursor, first, _from_text(cursor.string("INTERVAL", "")))
     if cursor.token.upper != "INTERVAL":
         return None
     signed = cursor.peek().upper in ("+", "-")
@@ -149,7 +149,7 @@ def _singular(word: str) -> str:
 
 def _from_value(text: str, unit: str) -> _Length | None:
     match = _VALUE.fullmatch(text)
-    return _of(*match.groups(), unit) if match else None
+    return _of(match[1], match[2], match[3], unit) if match else None
 
 
 def _from_text(text: str) -> _Length | None:
@@ -157,7 +157,7 @@ def _from_text(text: str) -> _Length | None:
     length, position = _Length(), 0
     while position < len(text):
         match = _PAIR.match(text, position)
-        part = _of(*match.groups()) if match else None
+        part = _of(match[1], match[2], match[3], match[4]) if match else None
         if match is None or part is None:
             return None
         length, position = length.plus(part), match.end()
@@ -191,7 +191,7 @@ def _from_range(text: str, first: str, last: str) -> _Length | None:
         return None
     fields = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
     pattern = r"\s*([+-]?)(\d+)"
-    for before, field in zip(fields, fields[1:], strict=False):
+    for before, field in pairwise(fields):
         pattern += (
             (r"\s+" if before == "DAY" else ":") + r"(\d{1,2})" + (r"(?:\.(\d{1,9}))?" if field == "SECOND" else "")
         )

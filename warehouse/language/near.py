@@ -16,8 +16,7 @@ _LATENESS = "ALLOWED LATENESS INTERVAL 1 HOUR"
 def clearly_meant(cursor: Cursor, end: int, after_ours: bool) -> None:
     """Fail if the words at the cursor (or the one before, taken for an alias) are a clause of ours, misspelt.
 
-    Args:
-        after_ours: clauses of ours stand right before; then only what may follow them is let through.
+    ``after_ours``: clauses of ours stand right before; then only what may follow them is let through.
     """
     if cursor.at >= end:
         return

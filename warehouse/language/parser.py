@@ -8,7 +8,7 @@ from warehouse.language.definitions import definition, query_end, source_behind
 from warehouse.language.keywords import starts_query
 from warehouse.language.query import expression_shape, merge_shape, query_shape
 from warehouse.language.statements import Explain, Name, QueryShape, QueryStatement, SparkStatement, Statement
-from warehouse.language.tokens import tokenize
+from warehouse.language.tokens import Kind, tokenize
 
 _MODES = ("REWRITE", "EXTENDED", "FORMATTED", "COST", "CODEGEN")
 _OBJECTS = ("TABLE", "VIEW", "FUNCTION", "SCHEMA", "DATABASE", "NAMESPACE", "CATALOG", "VARIABLE", "INDEX", "PROCEDURE")
@@ -85,8 +85,9 @@ def _spark(cursor: Cursor) -> Statement:
     if verb == "BEGIN":
         return SparkStatement(source, verb)
     target = _target(cursor, verb)
-    first, end = cursor.at, query_end(cursor)
-    head = _query_head(cursor, first)
+    end = query_end(cursor)
+    behind_ctes = cursor.tokens[0].upper in ("WITH", "FROM")
+    head = _query_head(cursor, 0 if target is None or behind_ctes else cursor.at)
     if verb == "MERGE":
         shape = merge_shape(cursor, 0, end)
     elif head < end:
@@ -104,7 +105,7 @@ def _verb(cursor: Cursor) -> str:
     tokens = cursor.tokens
     word = tokens[0].upper
     if word in ("(", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"):
-        return _behind_with(cursor) if word in ("WITH", "FROM") else "SELECT"
+        return "INSERT" if word in ("WITH", "FROM") and _head(cursor, "INSERT") else "SELECT"
     if word in (
         "CREATE",
         "DROP",
@@ -127,45 +128,59 @@ def _verb(cursor: Cursor) -> str:
     return word
 
 
-def _behind_with(cursor: Cursor) -> str:
-    """Return SELECT, or INSERT for ``WITH … INSERT`` and ``FROM … INSERT``."""
-    index = 0
-    while index < len(cursor.tokens) - 1:
-        word, after = cursor.tokens[index].upper, cursor.tokens[index + 1].upper
-        if word == "INSERT" and after in ("INTO", "OVERWRITE"):
-            return "INSERT"
-        index = cursor.closing(index) if word == "(" else index + 1
-    return "SELECT"
+# The words that may stand between a verb and the object it names.
+_BEFORE_TARGET = {
+    "INSERT": ("WITH", "SCHEMA", "EVOLUTION", "INTO", "OVERWRITE", "TABLE"),
+    "MERGE": ("WITH", "SCHEMA", "EVOLUTION", "INTO"),
+    "DELETE": ("FROM",),
+    "UPDATE": (),
+    "TRUNCATE": (),
+    "DESCRIBE": ("FORMATTED", "EXTENDED", "HISTORY", "DETAIL"),
+    "CACHE": ("LAZY", "TABLE"),
+    "UNCACHE": ("TABLE",),
+    "REFRESH": (),
+    "REPLACE": ("TABLE",),
+    "MSCK": ("REPAIR", "TABLE"),
+    "OPTIMIZE": (),
+    "VACUUM": (),
+    "RESTORE": ("TABLE",),
+    "COMMENT": ("ON", "TABLE", "VIEW"),
+}
 
 
 def _target(cursor: Cursor, verb: str) -> Name | None:
     """Return the object the statement names and move behind it; None where it names none of interest."""
-    cursor.at = 0
-    words, kind = verb.split(), cursor.token.upper
-    if len(words) == 2 and words[1] in ("TABLE", "VIEW"):
-        while cursor.token.upper != words[1]:
+    first, *rest = verb.split()
+    cursor.at = _head(cursor, first)
+    cursor.take()
+    if rest and rest[0] in ("TABLE", "VIEW"):
+        while cursor.tokens[cursor.at - 1].upper != rest[0]:
             cursor.take()
-        cursor.take()
-    elif kind == "INSERT" or verb in ("MERGE", "DELETE", "UPDATE"):
-        cursor.take()
-        for word in ("INTO", "OVERWRITE", "FROM", "WITH", "SCHEMA", "EVOLUTION", "INTO", "TABLE"):
-            if cursor.peek().is_name or word == "OVERWRITE":
-                cursor.accept(word)
-    elif verb in ("DESCRIBE", "TRUNCATE", "CACHE", "UNCACHE", "REFRESH"):
-        cursor.take()
-        for word in ("EXTENDED", "FORMATTED", "LAZY", "TABLE"):
-            if cursor.peek().is_name:
-                cursor.accept(word)
-        if cursor.sees("QUERY") or starts_query(cursor, cursor.at):
-            return None
-    else:
+    elif rest or first not in _BEFORE_TARGET:
         cursor.at = 0
         return None
-    cursor.accept("IF", "NOT", "EXISTS")
-    cursor.accept("IF", "EXISTS")
-    if not cursor.token.is_name or cursor.sees("DIRECTORY") or cursor.sees("LOCAL", "DIRECTORY"):
+    for word in ("IF", "NOT", "EXISTS", *_BEFORE_TARGET.get(first, ())):
+        if cursor.peek().is_name:
+            cursor.accept(word)
+    object_given = first != "COMMENT" or cursor.tokens[cursor.at - 1].upper in ("TABLE", "VIEW")
+    directory = cursor.sees("LOCAL", "DIRECTORY") or (
+        cursor.sees("DIRECTORY") and (cursor.peek().kind is Kind.STRING or cursor.peek().upper == "USING")
+    )
+    query = first == "DESCRIBE" and cursor.sees("QUERY") and starts_query(cursor, cursor.at + 1)
+    if not object_given or directory or query or starts_query(cursor, cursor.at) or not cursor.token.is_name:
         return None
     return cursor.name(verb, verb)
+
+
+def _head(cursor: Cursor, verb: str) -> int:
+    """Return the index of the verb: 0, but behind the CTEs or the FROM that stand before an INSERT."""
+    index = 0
+    while verb == "INSERT" and index < len(cursor.tokens) - 1:
+        word, after = cursor.tokens[index].upper, cursor.tokens[index + 1].upper
+        if word == "INSERT" and after in ("INTO", "OVERWRITE", "WITH"):
+            return index
+        index = cursor.closing(index) if word == "(" else index + 1
+    return 0
 
 
 def _query_head(cursor: Cursor, first: int) -> int:

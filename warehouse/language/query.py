@@ -115,6 +115,8 @@ class _Scan:
         cursor.at = first
         if cursor.token.upper == "WITH" and cursor.peek().is_name:
             self._ctes(first, end)
+            if cursor.token.upper == "INSERT":
+                self._insert_head(end)
         terms: list[list[int]] = []
         operators: list[Span] = []
         while cursor.at < end:
@@ -167,6 +169,16 @@ class _Scan:
             self.found.ctes.append(Cte(name, cursor.span(at), cursor.span(opening + 1, close), scope))
             if not cursor.accept(","):
                 return
+
+    def _insert_head(self, end: int) -> None:
+        """Move over ``INSERT INTO target …`` to the query behind it."""
+        cursor = self.cursor
+        cursor.accept("INSERT", "INTO", "TABLE") or cursor.accept("INSERT", "INTO") or cursor.accept("INSERT")
+        while cursor.at < end and not starts_query(cursor, cursor.at):
+            if cursor.token.upper == "(":
+                cursor.skip_brackets()
+            else:
+                cursor.take()
 
     def _term(self, end: int) -> list[int]:
         cursor = self.cursor

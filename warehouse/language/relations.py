@@ -116,7 +116,7 @@ class Relations:
             self._suffixes(end)
             self._watermark(end)
             self._alias(end)
-        elif cursor.token.upper == "VALUES" and cursor.peek().upper not in (",", ")", ".", "", "AS"):
+        elif cursor.token.upper == "VALUES" and self._values_here():
             self._inline_table(end)
             self._alias(end)
         elif cursor.token.is_name:
@@ -144,6 +144,15 @@ class Relations:
         word = clause_start(cursor) if cursor.at < close else "end"
         cursor.at = at
         return word is not None and word not in ("WHERE", "LATERAL")
+
+    def _values_here(self) -> bool:
+        """Say whether rows follow VALUES, so that it is not a table's name."""
+        after = self.cursor.peek()
+        return (
+            after.upper in ("(", "-", "+")
+            or after.kind in (Kind.STRING, Kind.NUMBER)
+            or (after.is_name and self.cursor.peek(2).upper in (",", "("))
+        )
 
     def _inline_table(self, end: int) -> None:
         cursor = self.cursor
@@ -191,8 +200,9 @@ class Relations:
         else:
             self.bracket(opening)
             for i in range(opening + 1, close):
-                if cursor.tokens[i].upper == "TABLE" and cursor.tokens[i + 1].is_name:
-                    cursor.at = i + 1
+                bracketed = cursor.tokens[i + 1].upper == "(" and cursor.closing(i + 1) == i + 3
+                if cursor.tokens[i].upper == "TABLE" and cursor.tokens[i + 1 + bracketed].is_name:
+                    cursor.at = i + 1 + bracketed
                     table = cursor.name("TABLE", "TABLE orders")
                     self.found.relations.append(RelationReference(table, None, table.span))
         cursor.at = at

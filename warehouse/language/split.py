@@ -13,14 +13,14 @@ _NO_BLOCK = frozenset({"", ";", "TRANSACTION", "WORK", "TRAN", ",", "."})
 
 
 def split(text: str, name: str | None = None) -> list[SourceText]:
-    """Return the statements of ``text``, each byte for byte, without its semicolon and leading white space.
+    r"""Return the statements of ``text``, each byte for byte, without its semicolon and leading white space.
 
     Comments alone are no statement; a comment before a statement stays with it. Where the tokenizer gives up
     (an unclosed string), the rest of the text is one statement, for Spark to judge.
 
     Example:
-        >>> [s.text for s in split("SELECT ';' ; -- done\\nBEGIN SELECT 1; SELECT 2; END; ;")]
-        ["SELECT ';' ", '-- done\\nBEGIN SELECT 1; SELECT 2; END']
+        >>> [s.text for s in split("SELECT ';' ; -- done\nBEGIN SELECT 1; SELECT 2; END; ;")]
+        ["SELECT ';' ", '-- done\nBEGIN SELECT 1; SELECT 2; END']
     """
     tokens, whole = tokenize_prefix(text)
     out = []

@@ -56,7 +56,8 @@ class Token:
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)(E[+-]?\d+)?(BD|[LSYDF])?", re.IGNORECASE)
 _URI = re.compile(r"[^\W\d_]+://[\w/\-.?=&#%]+")
-_STRAY_HINT = re.compile(r"(?<!SELECT)(\s*)/\*\+", re.IGNORECASE)
+_HINTS = re.compile(r"\s*(/\*\+.*?\*/(?:\s*/\*\+.*?\*/)*)", re.DOTALL)
+_HINT_START = re.compile(r"(SELECT\s*|\*/\s*)?/\*\+", re.IGNORECASE)
 
 
 def tokenize(text: str) -> list[Token] | None:
@@ -86,39 +87,27 @@ def tokenize_prefix(text: str) -> tuple[list[Token], bool]:
 def _masked(text: str) -> str:
     """Return ``text`` at equal length with what sqlglot reads otherwise than Spark made harmless.
 
-    A backslash continues a line comment in Spark, a URI is one identifier, and a hint is one only after SELECT.
+    A backslash continues a line comment in Spark, a URI is one identifier, and a hint opens no nested comment.
     """
     if "\\\n" in text:
         text = text.replace("\\\n", "\\ ")
     if "://" in text:
         text = _URI.sub(lambda m: "x" * len(m.group()), text)
     if "/*+" in text:
-        text = _STRAY_HINT.sub(lambda m: m.group(1) + "/* ", text)
+        text = _HINT_START.sub(lambda m: m.group() if m.group(1) else "  +", text)
     return text
 
 
 def _joined(text: str, raw: list[Any]) -> list[Token]:
-    """Return our tokens; the pieces sqlglot makes of one number or one identifier become one."""
+    """Return our tokens; the pieces sqlglot makes of a number, an identifier or a string with '' become one."""
     out: list[Token] = []
     for piece in raw:
-        start, end = piece.start, piece.end + 1
-        kind = _kind(piece.token_type.name)
-        last = out[-1] if out else None
-        if last and start < last.end:
-            continue
-        if (last and start == last.end and last.kind is Kind.NUMBER and kind in (Kind.WORD, Kind.NUMBER)) or (
-            last
-            and start == last.end
-            and last.text == "."
-            and kind is Kind.NUMBER
-            and not (len(out) > 1 and out[-2].end == last.start and (out[-2].is_name or out[-2].text in ")]"))
-        ):
-            start = out.pop().start
+        start, end, kind = piece.start, piece.end + 1, _kind(piece.token_type.name)
+        if out and start == out[-1].end and _belong(out, kind, text[start]):
+            start, kind = out[-1].start, _kind_of_joined(out.pop(), kind)
         written = text[start:end]
-        if kind is Kind.NUMBER and not _NUMBER.fullmatch(written):
-            kind = Kind.WORD
-        elif kind is Kind.WORD and _NUMBER.fullmatch(written):
-            kind = Kind.NUMBER
+        if kind in (Kind.NUMBER, Kind.WORD):
+            kind = Kind.NUMBER if _NUMBER.fullmatch(written) else Kind.WORD
         match kind:
             case Kind.IDENTIFIER_QUOTED:
                 out.append(Token(kind, written[1:-1].replace("``", "`"), start, end))
@@ -126,15 +115,32 @@ def _joined(text: str, raw: list[Any]) -> list[Token]:
                 out.append(Token(kind, written, start, end, written.upper()))
             case _:
                 out.append(Token(kind, written, start, end))
+        if out[-1].upper == "SELECT" and (hints := _HINTS.match(text, end)):
+            out.append(Token(Kind.HINT, hints.group(1), *hints.span(1)))
     return out
+
+
+def _belong(out: list[Token], kind: Kind, first: str) -> bool:
+    """Say whether a piece that touches the last token is a part of it: ``2_x``, ``.5``, ``'it''s'``."""
+    last = out[-1]
+    if last.kind is Kind.NUMBER:
+        return kind in (Kind.WORD, Kind.NUMBER)
+    if last.kind is Kind.STRING:
+        return kind is Kind.STRING and first == last.text[-1] and last.text[0] not in "rR"
+    if last.text != "." or kind is not Kind.NUMBER:
+        return False
+    before = out[-2] if len(out) > 1 else None
+    return before is None or before.end < last.start or not (before.is_name or before.text in (")", "]"))
+
+
+def _kind_of_joined(last: Token, kind: Kind) -> Kind:
+    return Kind.STRING if last.kind is Kind.STRING else Kind.NUMBER if last.text == "." else kind
 
 
 _KINDS = {
     "IDENTIFIER": Kind.IDENTIFIER_QUOTED,
     "NUMBER": Kind.NUMBER,
     "VAR": Kind.WORD,
-    "SELECT": Kind.WORD,
-    "HINT": Kind.HINT,
 }
 
 
@@ -151,17 +157,17 @@ def _tokenizer_class() -> Any:
     """
     from sqlglot import tokenizer_core
     from sqlglot.dialects.databricks import Databricks
-    from sqlglot.tokens import TokenType
 
     if not (tokenizer_core.__file__ or "").endswith(".py"):
         fail("WAREHOUSE_SQLGLOT_COMPILED", package="sqlglotc")
     base = Databricks.Tokenizer
     kept = {word: kind for word, kind in base.KEYWORDS.items() if not any(c.isalnum() for c in word)}
+    kept.pop(base.HINT_START)  # a comment to sqlglot; hints become tokens in _joined
     return type(
         "Tokenizer",
         (base,),
         {
-            "KEYWORDS": {**kept, "SELECT": TokenType.SELECT},
+            "KEYWORDS": kept,
             "COMMANDS": set(),
             "NUMERIC_LITERALS": {},
             "HEX_STRINGS": [],

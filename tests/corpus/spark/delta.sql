@@ -1,0 +1,27 @@
+OPTIMIZE events WHERE date >= '2020-01-01' ZORDER BY (id)
+;
+VACUUM events RETAIN 168 HOURS DRY RUN
+;
+RESTORE TABLE events TO VERSION AS OF 3
+;
+DESCRIBE HISTORY events
+;
+DESCRIBE DETAIL events
+;
+CONVERT TO DELTA parquet.`/data/t` PARTITIONED BY (d DATE)
+;
+COPY INTO t FROM '/data' FILEFORMAT = CSV
+;
+SELECT * FROM table_changes('events', 2, 5)
+;
+SELECT * FROM events@v3
+;
+SHOW MODELS
+;
+GENERATE ML KMeans(user_features, 10) AS TABLE clustered
+;
+SELECT * FROM ML_PREDICT(TABLE u, MODEL churn)
+;
+SELECT * FROM delta.`/data/events` VERSION AS OF 2
+;
+CREATE TABLE copied SHALLOW CLONE events
