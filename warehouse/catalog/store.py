@@ -116,10 +116,15 @@ class _Shelf(Generic[E]):
 
 
 class Catalog:
-    """What exists in one warehouse folder besides Spark's own tables and views."""
+    """What exists in one warehouse folder besides Spark's own tables and views.
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    Attributes:
+        home: the warehouse folder.
+    """
+
+    def __init__(self, home: Path):
+        self.home = home
+        folder = home / "catalog"
         self._guard = threading.RLock()
         self._streams = _Shelf(folder / "streams", StreamEntry)
         self._tables = _Shelf(folder / "streaming_tables", StreamingTableEntry)
@@ -132,7 +137,7 @@ class Catalog:
         Raises:
             WarehouseError: a file of the catalog is broken, or was written by a newer version.
         """
-        return cls(Path(folder) / "catalog")
+        return cls(Path(folder))
 
     # streams
 

@@ -1,0 +1,132 @@
+"""Rows set aside: one Delta table per stream, at ``<folder>/streams/<schema>.<name>/bad_rows``.
+
+Each step of a streaming table appends its bad rows under its own transaction, so that a step that is run
+again writes nothing twice. Two streaming tables over one stream both meet its broken records; the relation
+shows each of them once, with the first reader that met it. Rows that a query could not use (its timestamp is
+NULL, say) are shown per streaming table.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
+
+from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
+from warehouse.catalog.store import file_stem
+from warehouse.planning.streams import empty_relation
+from warehouse.streaming.sources import BAD, POSITION, quoted, schema_of
+
+WHY = "__w_why"
+"""Column of the rows given to ``append``: why the row is set aside. May be missing: then all are NOT_PARSED."""
+
+NOT_PARSED = "NOT_PARSED"
+TIME_IS_NULL = "TIME_IS_NULL"
+
+_READER = "__w_reader"
+
+ADDED = (
+    Column("_record", "string"),
+    Column("_why", "string"),
+    Column("_at", "timestamp"),
+    Column("_position", "string"),
+    Column("_table", "string"),
+)
+"""What ``bad_rows('s')`` has besides the columns of the source."""
+
+
+def table_path(folder: Path, schema: str, name: str) -> Path:
+    """Return where the bad rows of a stream (or of a table read as one) are kept."""
+    return folder / "streams" / file_stem(schema, name) / "bad_rows"
+
+
+def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: Sequence[Column]) -> None:
+    """Make the table, or add the columns it does not have yet; nothing is lost."""
+    _append(spark.createDataFrame([], _stored(columns)), table_path(folder, schema, name)).save()
+
+
+def exists(folder: Path, schema: str, name: str) -> bool:
+    """Say whether the table is there."""
+    return (table_path(folder, schema, name) / "_delta_log").is_dir()
+
+
+def append(
+    spark: SparkSession,
+    folder: Path,
+    source: tuple[str, str, Sequence[Column]],
+    reader: StreamingTableEntry,
+    step: int,
+    rows: DataFrame,
+    at: str,
+) -> None:
+    """Keep the bad rows of one step of ``reader``; a second call for the same step changes nothing.
+
+    Args:
+        spark: the session.
+        folder: the warehouse folder.
+        source: schema, name and columns of what is read.
+        reader: the streaming table.
+        step: the step's number.
+        rows: the source's columns, ``BAD`` (the record's text, may be NULL), ``POSITION``, and ``WHY``.
+        at: SQL over ``rows`` for the processing time, a TIMESTAMP.
+    """
+    schema, name, columns = source
+    why = F.col(WHY) if WHY in rows.columns else F.lit(NOT_PARSED)
+    kept = rows.select(
+        *(F.col(quoted(c.name)).alias(c.name) for c in columns),
+        F.col(BAD).alias("_record"),
+        why.alias("_why"),
+        F.expr(at).alias("_at"),
+        F.col(POSITION).alias("_position"),
+        F.lit(reader.qualified).alias("_table"),
+        F.lit(reader.id).alias(_READER),
+    )
+    writer = _append(kept, table_path(folder, schema, name))
+    writer.option("txnAppId", f"bad_rows/{reader.id}").option("txnVersion", str(step)).save()
+
+
+def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) -> str:
+    """Return SQL text of the relation ``bad_rows('…')``: the source's columns and ``ADDED``."""
+    if not exists(folder, schema, name):
+        return empty_relation((*columns, *ADDED))
+    shown = ", ".join(quote_name(c.name) for c in (*columns, *ADDED))
+    kept = f"delta.{quoted(str(table_path(folder, schema, name)))}"
+    # The n-th time a reader met a record is the same meeting as the n-th time another reader did.
+    nth = f"row_number() OVER (PARTITION BY {_READER}, _position, _record, _why ORDER BY _at)"
+    first = f"row_number() OVER (PARTITION BY _position, _record, _why, __w_nth ORDER BY _at, {_READER})"
+    return (
+        f"(SELECT {shown} FROM (SELECT *, {first} AS __w_first FROM (SELECT *, {nth} AS __w_nth FROM {kept})) "
+        f"WHERE _why IS DISTINCT FROM '{NOT_PARSED}' OR __w_first = 1)"
+    )
+
+
+def forget_reader(spark: SparkSession, folder: Path, schema: str, name: str, reader: StreamingTableEntry) -> None:
+    """Drop what one streaming table set aside, as when it is dropped or starts again from nothing."""
+    if exists(folder, schema, name):
+        path = quoted(str(table_path(folder, schema, name)))
+        spark.sql(f"DELETE FROM delta.{path} WHERE {_READER} = :reader", args={"reader": reader.id})
+
+
+def drop(folder: Path, schema: str, name: str) -> None:
+    """Remove the stream's folder with all its bad rows."""
+    shutil.rmtree(table_path(folder, schema, name).parent, ignore_errors=True)
+
+
+def of_stream(entry: StreamEntry) -> tuple[str, str, tuple[Column, ...]]:
+    """Return a stream as the ``source`` of ``append``."""
+    return entry.schema, entry.name, entry.columns
+
+
+def _stored(columns: Sequence[Column]) -> StructType:
+    return schema_of((*columns, *ADDED, Column(_READER, "string")))
+
+
+def _append(rows: DataFrame, path: Path):  # type: ignore[no-untyped-def]
+    """Return a writer that appends; column mapping lets names hold what Delta's files could not."""
+    writer = rows.write.format("delta").mode("append").option("mergeSchema", "true").option("path", str(path))
+    fresh = not (path / "_delta_log").is_dir()
+    return writer.option("delta.columnMapping.mode", "name") if fresh else writer

@@ -1,0 +1,250 @@
+"""``USING replay``: a recorded stream with its own clock.
+
+``Schedule`` is the clock, without Spark: from the instants at which rows arrive and the watermark moves, and
+the instant of the next timer, it says when the next step is and what the watermark is then. ``Recording`` is
+the rows: read once, kept sorted by arrival, so that a step takes its rows from a few blocks of one partition.
+
+What happens to odd rows: a record that does not parse is handed out in the step of its arrival if that much
+of it could be read, else (like a record without arrival) in the recording's first step. Rows that are added
+with an arrival at or before the clock would belong to steps that are over: they are never read, and
+``Recording.check_overdue`` fails rather than let them vanish.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from warehouse.catalog.entries import StreamEntry
+from warehouse.dataflow.times import BEGINNING, END
+from warehouse.errors import fail
+from warehouse.planning.streams import step_length
+from warehouse.streaming.sources import ARRIVAL, BAD, batch_frame, check_path, quoted
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_ROWS_PER_PARTITION = 2_000_000
+
+# ---------------------------------------------------------------- the clock
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a replay has its steps. All times are microseconds since 1970-01-01 UTC.
+
+    Attributes:
+        arrivals: the distinct instants at which rows arrive, rising.
+        watermark: the recorded moves as (instant, watermark), rising in both; or ``none``, ``complete``; or
+            None, when the stream's own WATERMARK clause moves it.
+        step: the length of a micro-batch, or None when every instant is a step.
+    """
+
+    arrivals: tuple[int, ...]
+    watermark: tuple[tuple[int, int], ...] | str | None = None
+    step: int | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Say whether each step starts at the beginning of time and ends at its end."""
+        return self.watermark == "complete"
+
+    def next(self, clock: int | None, timer: int | None = None) -> int | None:
+        """Return the instant of the next step, or None when no row, watermark move or timer is left.
+
+        Args:
+            clock: the instant of the last step, None before the first.
+            timer: when the next processing-time timer is due. One that is already past waits for another
+                reason to look at its window, and gives no step.
+        """
+        after = BEGINNING if clock is None else clock
+        instants = [self._first_after(self.arrivals, after), self._first_after(self._move_times, after)]
+        instants.append(timer if timer is not None and after < timer < END else None)
+        ahead = [instant for instant in instants if instant is not None]
+        if not ahead:
+            return None
+        soonest = min(ahead)
+        return soonest if self.step is None else -(-soonest // self.step) * self.step
+
+    def watermark_at(self, instant: int) -> int | None:
+        """Return the watermark after the step at ``instant``; None when it follows from the rows."""
+        match self.watermark:
+            case None:
+                return None
+            case "none":
+                return BEGINNING
+            case "complete":
+                return END
+        before = bisect_right(self._move_times, instant)
+        return self._moves[before - 1][1] if before else BEGINNING
+
+    @property
+    def _moves(self) -> tuple[tuple[int, int], ...]:
+        return self.watermark if isinstance(self.watermark, tuple) else ()
+
+    @cached_property
+    def _move_times(self) -> tuple[int, ...]:
+        return tuple(instant for instant, _ in self._moves)
+
+    @staticmethod
+    def _first_after(instants: tuple[int, ...], after: int) -> int | None:
+        at = bisect_right(instants, after)
+        return instants[at] if at < len(instants) else None
+
+
+def read_moves(text: str, zone: str = "UTC") -> tuple[tuple[int, int], ...]:
+    r"""Return the recorded moves of a watermark from a CSV ``processing_time,watermark``.
+
+    Times are ISO 8601; one without an offset is in ``zone``. An empty watermark is the beginning of time, and
+    ``end`` (or the last microsecond of year 9999) its end.
+
+    Raises:
+        ValueError: with a reason that names the line.
+
+    Example:
+        >>> read_moves("processing_time,watermark\n1970-01-01 00:00:02,1970-01-01T00:00:01Z\n")
+        ((2000000, 1000000),)
+    """
+    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
+    header = [name.strip().lower() for name in next(rows, [])]
+    if header != ["processing_time", "watermark"]:
+        raise ValueError(f"its first line is {','.join(header) or 'empty'}")
+    moves: list[tuple[int, int]] = []
+    for row in rows:
+        if not row:
+            continue
+        if len(row) != 2:
+            raise ValueError(f"line {rows.line_num} has {len(row)} values")
+        try:
+            move = _micros(row[0], zone), _watermark(row[1], zone)
+        except ValueError as error:
+            raise ValueError(f"line {rows.line_num}: {error}") from None
+        if moves and (move[0] <= moves[-1][0] or move[1] < moves[-1][1]):
+            raise ValueError(f"line {rows.line_num} goes back in time")
+        moves.append(move)
+    return tuple(moves)
+
+
+def _watermark(text: str, zone: str) -> int:
+    if not text.strip():
+        return BEGINNING
+    if text.strip().lower() == "end":
+        return END
+    micros = _micros(text, zone)
+    return END if micros == _micros("9999-12-31 23:59:59.999999", "UTC") else micros
+
+
+def _micros(text: str, zone: str) -> int:
+    moment = datetime.fromisoformat(text.strip())
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=ZoneInfo(zone))
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def watermark_option(entry: StreamEntry) -> tuple[tuple[int, int], ...] | str | None:
+    """Return what the option ``watermark`` of a replay stands for.
+
+    Raises:
+        WarehouseError: it names a file that cannot be read, or that is no recording of a watermark.
+    """
+    value = entry.option("watermark")
+    if value is None or value.strip().lower() in ("none", "complete"):
+        return value and value.strip().lower()
+    try:
+        return read_moves(Path(value).read_text(encoding="utf-8"), entry.option("timeZone") or "UTC")
+    except OSError as error:
+        return fail("WAREHOUSE_REPLAY_WATERMARK", file=value, reason=(error.strerror or str(error)).lower())
+    except ValueError as error:
+        return fail("WAREHOUSE_REPLAY_WATERMARK", file=value, reason=error)
+
+
+# ---------------------------------------------------------------- the rows
+
+
+@dataclass
+class Recording:
+    """A recording, read: its clock and, step by step, its rows. ``close`` gives its memory back.
+
+    Attributes:
+        schedule: when it has its steps.
+    """
+
+    schedule: Schedule
+    entry: StreamEntry
+    _rows: DataFrame
+    _before: tuple[int, ...]
+
+    def rows(self, previous: int | None, instant: int) -> DataFrame:
+        """Return what arrived in (``previous``, ``instant``]: the stream's columns, ``BAD``, ``POSITION``, ``ARRIVAL``.
+
+        A first step (``previous`` None) takes everything up to ``instant``.
+        """
+        arrived = f"{ARRIVAL} <= {instant}L"
+        return self._rows.where(arrived if previous is None else f"{ARRIVAL} > {previous}L AND {arrived}")
+
+    def count(self, instant: int) -> int:
+        """Return how many rows arrive at or before ``instant``."""
+        at = bisect_right(self.schedule.arrivals, instant)
+        return self._before[at - 1] if at else 0
+
+    def check_overdue(self, clock: int | None, read: int) -> None:
+        """Fail when more rows lie at or before ``clock`` than were read up to it.
+
+        Args:
+            clock: the instant of the last step, None before the first.
+            read: how many rows all steps so far have read, broken ones included.
+        """
+        if clock is not None and self.count(clock) > read:
+            moment = (_EPOCH + timedelta(microseconds=clock)).isoformat()
+            count = self.count(clock) - read
+            fail("WAREHOUSE_REPLAY_OVERDUE", count=count, name=self.entry.qualified, clock=moment)
+
+    def close(self) -> None:
+        """Forget the rows that are kept in memory."""
+        self._rows.unpersist()
+
+
+def open_recording(spark: SparkSession, entry: StreamEntry) -> Recording:
+    """Read the recording of a replay stream.
+
+    Raises:
+        WarehouseError: the recording or its watermark cannot be read.
+    """
+    check_path(spark, entry)
+    watermark = watermark_option(entry)
+    arrival = f"unix_micros(CAST({quoted(entry.option('arrival') or '')} AS TIMESTAMP))"
+    read = batch_frame(spark, entry, entry.option("format") or "").withColumn(ARRIVAL, F.expr(arrival))
+    read = read.withColumn(
+        BAD, F.expr(f"CASE WHEN {ARRIVAL} IS NULL THEN coalesce({BAD}, {_as_text(entry)}) ELSE {BAD} END")
+    )
+    raw = read.persist(StorageLevel.MEMORY_AND_DISK)
+    counted = {row[0]: row[1] for row in raw.groupBy(ARRIVAL).count().collect()}
+    without = counted.pop(None, 0)
+    first = min(counted, default=0)
+    if without:
+        counted[first] = counted.get(first, 0) + without
+    arrivals = tuple(sorted(counted))
+    before = tuple(accumulate(counted[instant] for instant in arrivals))
+    parts = 1 + (before[-1] if before else 0) // _ROWS_PER_PARTITION
+    dated = raw.withColumn(ARRIVAL, F.coalesce(F.col(ARRIVAL), F.lit(first).cast("bigint")))
+    spread = dated.coalesce(1) if parts == 1 else dated.repartitionByRange(parts, ARRIVAL)
+    kept = spread.sortWithinPartitions(ARRIVAL).persist(StorageLevel.MEMORY_AND_DISK)
+    kept.count()
+    raw.unpersist()
+    schedule = Schedule(arrivals, watermark, step_length(entry.option("step") or "arrival"))
+    return Recording(schedule, entry, kept, before)
+
+
+def _as_text(entry: StreamEntry) -> str:
+    """Return SQL for a row as text, where its record's own text is not known."""
+    return f"to_json(struct({', '.join(quoted(c.name) for c in entry.columns)}))"
