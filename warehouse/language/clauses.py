@@ -119,7 +119,7 @@ def _later(cursor: Cursor) -> bool:
 
 
 def _title(kind: str) -> str:
-    return {"MODE": "a mode", "LATENESS": "ALLOWED LATENESS"}.get(kind, kind)
+    return {"MODE": "The mode", "LATENESS": "ALLOWED LATENESS"}.get(kind, kind)
 
 
 def _check_order(cursor: Cursor, kind: str, seen: list[str]) -> None:
@@ -128,7 +128,12 @@ def _check_order(cursor: Cursor, kind: str, seen: list[str]) -> None:
         fail("WAREHOUSE_CLAUSE_TWICE", here, clause=_title(kind))
     later = [s for s in seen if _ORDER[s] > _ORDER[kind]]
     if later:
-        fail("WAREHOUSE_CLAUSE_ORDER", here, clause=_title(later[0]), other=kind)
+        fail(
+            "WAREHOUSE_CLAUSE_ORDER",
+            here,
+            clause=_title(later[0]),
+            other="the mode" if kind == "MODE" else _title(kind),
+        )
 
 
 # ---------------------------------------------------------------- WINDOW
@@ -191,7 +196,7 @@ def _time(cursor: Cursor, close: int, kind: str) -> Span:
             "WAREHOUSE_EXPECTED",
             cursor.here(),
             expected="a comma",
-            found=cursor.token.text,
+            found=f"'{cursor.token.text}'",
             clause=f"WINDOW {kind}",
             example=EXAMPLES[kind],
         )

@@ -116,10 +116,12 @@ class Cursor:
 
     def fail_expecting(self, expected: str, clause: str, example: str) -> NoReturn:
         """Fail because ``expected`` should stand here; a near miss is named as such."""
-        found = self.token.text if self.token.kind is not Kind.END else "the end"
+        found = self.token.text
         meant = close_to(self.token, [expected])
         if meant:
             fail("WAREHOUSE_MISSPELT", self.here(), found=found, meant=meant, clause=clause, example=example)
+        expected = expected if expected[0].isalpha() else f"'{expected}'"
+        found = "the end" if self.token.kind is Kind.END else f"'{found}'"
         fail("WAREHOUSE_EXPECTED", self.here(), expected=expected, found=found, clause=clause, example=example)
 
 

@@ -22,7 +22,7 @@ def clearly_meant(cursor: Cursor, end: int, after_ours: bool) -> None:
         return
     for at in (cursor.at - 1, cursor.at):
         if at >= 0:
-            _misspelt(cursor, at)
+            misspelt(cursor, at)
     if not after_ours or clause_start(cursor) is not None:
         return
     token = cursor.token
@@ -38,10 +38,10 @@ def clearly_meant(cursor: Cursor, end: int, after_ours: bool) -> None:
         fail("WAREHOUSE_AFTER_CLAUSES", token.span, found=token.text)
 
 
-def _misspelt(cursor: Cursor, at: int) -> None:
+def misspelt(cursor: Cursor, at: int) -> None:
     """Fail if the two words from index ``at`` on are a clause of ours with a slip in it."""
     word, after, third = (cursor.tokens[min(at + i, len(cursor.tokens) - 1)] for i in range(3))
-    if word.kind is not Kind.WORD:
+    if word.kind is not Kind.WORD or after.kind is not Kind.WORD:
         return
     if word.upper == "TRIGGER" and at < cursor.at and (close_to(after, UNIT_STARTS) or after.upper == "WATERMARK"):
         cursor.at = at
@@ -74,6 +74,7 @@ def _misspelt(cursor: Cursor, at: int) -> None:
 
 def _shown(word: str) -> str:
     return {
+        **{mode: f"{_TRIGGER} {mode}" for mode in MODES},
         "WINDOW": EXAMPLES["FIXED"],
         "TRIGGER": _TRIGGER,
         "ALLOWED": _LATENESS,

@@ -14,7 +14,7 @@ from warehouse.language.clauses import clause_here, clauses
 from warehouse.language.cursor import Cursor
 from warehouse.language.expressions import Walked, walk
 from warehouse.language.keywords import SET_OPERATORS, TAILS, clause_start, named_window, starts_query
-from warehouse.language.near import clearly_meant
+from warehouse.language.near import clearly_meant, misspelt
 from warehouse.language.relations import Found, Relations
 from warehouse.language.statements import Clauses, Cte, QueryBlock, QueryShape, SelectItem
 from warehouse.language.tokens import Kind
@@ -251,7 +251,7 @@ class _Scan:
             blocks.append(self._add(span, select, distinct, items, parts))
             if cursor.token.upper == "INSERT" or cursor.tokens[start].upper == "INSERT":
                 if parts.clauses is not None:
-                    what = "Our clauses in a FROM … INSERT … INSERT statement"
+                    what = "A WINDOW or TRIGGER in FROM … INSERT … INSERT"
                     fail(
                         "WAREHOUSE_NOT_SUPPORTED",
                         parts.clauses.span,
@@ -358,6 +358,7 @@ class _Scan:
                 return
 
     def _stops(self, cursor: Cursor) -> bool:
+        misspelt(cursor, cursor.at)
         return clause_start(cursor) is not None or clause_here(cursor, False) is not None
 
     def _condition(self, end: int) -> Span:

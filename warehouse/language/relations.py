@@ -349,7 +349,7 @@ def watermark_clause(cursor: Cursor, end: int) -> Watermark:
     first = cursor.at
     cursor.take()
     column = cursor.at
-    walk(cursor, end, lambda c: c.token.upper == "DELAY", commas=False)
+    walk(cursor, end, lambda c: c.token.upper in ("DELAY", "INTERVAL"), commas=False)
     if cursor.at == column:
         cursor.fail_expecting("a column", "WATERMARK", _WATERMARK)
     column_span = cursor.span(column)

@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 from warehouse.errors import Span, fail
 from warehouse.language.cursor import Cursor, close_to
-from warehouse.language.intervals import interval
+from warehouse.language.intervals import UNITS, interval
 from warehouse.language.statements import (
     After,
     And,
     AtWatermark,
     Every,
+    Interval,
     Never,
     Or,
     Repeat,
@@ -72,14 +73,12 @@ def _unit(cursor: Cursor) -> Trigger:
         rows, size = _amount(cursor, "EVERY", "EVERY 100 ROWS")
         if rows is not None or size is not None:
             return Every(rows=rows, bytes=size, span=cursor.span(first))
-        length = interval(cursor, "EVERY", "EVERY INTERVAL 1 MINUTE")
-        return Every(interval=length, span=cursor.span(first))
+        return Every(interval=_length(cursor, "EVERY"), span=cursor.span(first))
     if cursor.accept("AFTER"):
         rows, size = _amount(cursor, "AFTER", "AFTER 100 ROWS")
         if rows is not None or size is not None:
             return After(rows=rows, bytes=size, span=cursor.span(first))
-        length = interval(cursor, "AFTER", "AFTER INTERVAL 1 MINUTE")
-        return After(interval=length, span=cursor.span(first))
+        return After(interval=_length(cursor, "AFTER"), span=cursor.span(first))
     if cursor.accept("WHEN"):
         if cursor.token.upper != "(":
             cursor.expect("(", "WHEN", "WHEN (count(*) >= 100)")
@@ -89,7 +88,7 @@ def _unit(cursor: Cursor) -> Trigger:
                 "WAREHOUSE_EXPECTED",
                 condition,
                 expected="a condition",
-                found=")",
+                found="')'",
                 clause="WHEN",
                 example="WHEN (count(*) >= 100)",
             )
@@ -149,6 +148,16 @@ def _amount(cursor: Cursor, clause: str, example: str) -> tuple[int | None, int 
     return (None, count) if unit.upper == "BYTES" else (count, None)
 
 
+def _length(cursor: Cursor, clause: str) -> Interval:
+    """Return the interval of EVERY or AFTER, where no number of rows or bytes stands."""
+    token = cursor.token
+    if token.kind is Kind.NUMBER and cursor.peek().upper not in UNITS:
+        fail("WAREHOUSE_COUNT_UNIT_MISSING", token.span, clause=clause, written=token.text)
+    if token.kind not in (Kind.NUMBER, Kind.STRING) and token.upper != "INTERVAL":
+        cursor.fail_expecting("an interval or a number of rows or bytes", clause, f"{clause} INTERVAL 1 MINUTE")
+    return interval(cursor, clause, f"{clause} INTERVAL 1 MINUTE")
+
+
 def _decimal(text: str) -> float | None:
     try:
         return float(text.rstrip("dDfFbBlLsSyY"))
@@ -162,12 +171,12 @@ def _no_unit(cursor: Cursor) -> Trigger:
             "WAREHOUSE_EXPECTED",
             cursor.here(),
             expected="AT",
-            found="WATERMARK",
+            found="'WATERMARK'",
             clause="TRIGGER",
             example="TRIGGER AT WATERMARK",
         )
     meant = close_to(cursor.token, UNIT_STARTS)
-    if meant:
+    if meant and not cursor.sees_any(("AND", "OR", "THEN", "EARLY", "LATE", "UNTIL")):
         fail(
             "WAREHOUSE_MISSPELT",
             cursor.here(),
