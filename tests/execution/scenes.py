@@ -126,33 +126,27 @@ def _locations(spark: Any) -> list[str]:
 
 
 def serve(root: Path) -> dict[str, Any]:
-    """Write into a table, one commit after another, until killed."""
-    spark = session.start(root / "house", SMALL)
-    engine = session.current()
-    spark.sql("CREATE TABLE IF NOT EXISTS t (a INT)")
-    machine = engine.machine if engine else None
-    assert machine is not None
-    note = {
-        "pid": os.getpid(),
-        "jvm": machine.process.pid,
-        "watcher": machine.watcher.pid,
-        "scratch": str(machine.scratch),
-    }
-    for number in range(10_000):
-        spark.sql(f"INSERT INTO t VALUES ({number})")
-        if number == 0:
-            _write(root / "serving.json", note)
-    return {}
-
-
-def succeed(root: Path) -> dict[str, Any]:
-    """Open the folder of one who was killed a moment ago."""
+    """Write into a table, one commit after another, until killed; notes what it found, and who it is."""
     began = time.monotonic()
     spark = session.start(root / "house", SMALL)
     seconds = time.monotonic() - began
+    engine = session.current()
+    assert engine is not None
+    spark.sql("CREATE TABLE IF NOT EXISTS t (a INT)")
     values = [row[0] for row in rows(spark, "SELECT a FROM t ORDER BY a")]
-    spark.sql("INSERT INTO t VALUES (-1)")
-    return {"seconds": seconds, "values": values}
+    spark.sql(f"INSERT INTO t VALUES ({len(values)})")
+    note = {
+        "seconds": seconds,
+        "values": values,
+        "pid": os.getpid(),
+        "jvm": engine.machine.process.pid,
+        "watcher": engine.machine.watcher.pid,
+        "scratch": str(engine.machine.scratch),
+    }
+    _write(root / "serving.json", note)
+    for number in range(len(values) + 1, 10_000):
+        spark.sql(f"INSERT INTO t VALUES ({number})")
+    return {}
 
 
 def intrude(root: Path) -> dict[str, Any]:

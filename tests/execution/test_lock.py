@@ -16,47 +16,52 @@ from tests.execution.scenes import ROOT, command, play, seen
 from warehouse.execution import lock
 
 
-def test_killed_and_succeeded_at_once(tmp_path):
-    served = _serve(tmp_path)
-    assert lock.holder(tmp_path / "house").pid == served["pid"]
+def test_the_folder_outlives_its_engines(tmp_path):
+    first = _serving(tmp_path, _serve(tmp_path))
+    assert lock.holder(tmp_path / "house").pid == first["pid"]
+    _is_refused(tmp_path, first["pid"])
 
-    intruder = play("intrude", tmp_path)
+    # Killed, and succeeded at once.
+    os.kill(first["pid"], signal.SIGKILL)
+    second = _serving(tmp_path, _serve(tmp_path))
+    assert second["values"] == list(range(len(second["values"])))
+    assert second["values"]
+    assert not _lives(first["jvm"])
+    assert not Path(first["scratch"]).exists()
+
+    # Killed with its watcher while the JVM hangs: the successor starts when that is gone, not before.
+    os.kill(second["jvm"], signal.SIGSTOP)
+    os.kill(second["watcher"], signal.SIGKILL)
+    os.kill(second["pid"], signal.SIGKILL)
+    process = _serve(tmp_path)
+    time.sleep(5)
+    os.kill(second["jvm"], signal.SIGKILL)
+    third = _serving(tmp_path, process)
+    assert third["seconds"] > 4.5
+    assert third["values"] == list(range(len(third["values"])))
+    assert len(third["values"]) > len(second["values"])
+    shutil.rmtree(second["scratch"], ignore_errors=True)
+    os.kill(third["pid"], signal.SIGKILL)
+
+
+def _is_refused(root: Path, pid: int) -> None:
+    intruder = play("intrude", root)
     assert intruder.returncode == 0, intruder.stderr
-    story = seen(tmp_path)
+    story = seen(root)
     assert story["refusal"].startswith(
-        f"[WAREHOUSE_FOLDER_IN_USE] The warehouse {tmp_path / 'house'} is in use by process {served['pid']}, since "
+        f"[WAREHOUSE_FOLDER_IN_USE] The warehouse {root / 'house'} is in use by process {pid}, since "
     )
     assert "SQLSTATE: 55006" in story["refusal"]
     assert story["seconds"] < 3
 
-    os.kill(served["pid"], signal.SIGKILL)
-    successor = play("succeed", tmp_path)
-    assert successor.returncode == 0, successor.stderr
-    story = seen(tmp_path)
-    assert story["values"] == list(range(len(story["values"])))
-    assert story["values"]
-    assert not _lives(served["jvm"])
-    assert not Path(served["scratch"]).exists()
-    assert lock.holder(tmp_path / "house") is None
+
+def _serve(root: Path) -> subprocess.Popen:
+    (root / "serving.json").unlink(missing_ok=True)
+    return subprocess.Popen(command("serve", root), cwd=ROOT)
 
 
-def test_a_jvm_left_behind_is_waited_for(tmp_path):
-    """The JVM outlives its Python and its watcher, and hangs: the successor starts when it is gone, not before."""
-    served = _serve(tmp_path)
-    for pid, blow in ((served["jvm"], signal.SIGSTOP), (served["watcher"], signal.SIGKILL)):
-        os.kill(pid, blow)
-    os.kill(served["pid"], signal.SIGKILL)
-    successor = subprocess.Popen(command("succeed", tmp_path), cwd=ROOT)
-    time.sleep(5)
-    os.kill(served["jvm"], signal.SIGKILL)
-    assert successor.wait(90) == 0
-    assert seen(tmp_path)["seconds"] > 4.5
-    assert seen(tmp_path)["values"]
-    shutil.rmtree(served["scratch"], ignore_errors=True)
-
-
-def _serve(root: Path) -> dict:
-    process = subprocess.Popen(command("serve", root), cwd=ROOT)
+def _serving(root: Path, process: subprocess.Popen) -> dict:
+    """Return what an engine notes once it has written its first row."""
     deadline = time.monotonic() + 90
     while not (root / "serving.json").exists():
         if process.poll() is not None or time.monotonic() > deadline:

@@ -184,13 +184,12 @@ def _module() -> str:
 
 
 def _reason(output: str) -> str:
-    """Return the line of Ivy's output that tells most."""
-    lines = [line.strip() for line in output.splitlines()]
-    for word in ("Exception", "UNRESOLVED", "not found", "Server access"):
-        telling = [line for line in lines if word in line and not line.startswith("at ")]
-        if telling:
-            return telling[0].strip(": ")
-    return next((line for line in reversed(lines) if line), "no output")
+    """Return the line of Ivy's output that tells most: its first error, else the first thing it did not find."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if ":::: ERRORS" in lines[:-1]:
+        return lines[lines.index(":::: ERRORS") + 1].removeprefix("HttpClientHandler: ")
+    missing = [line.removeprefix("module ") for line in lines if "not found: " in line]
+    return (missing or lines[-1:] or ["no output"])[0]
 
 
 def _digest(file: Path) -> str:

@@ -152,12 +152,14 @@ def test_an_interrupted_fetch_leaves_nothing(kept, monkeypatch):
 
 
 def test_jars_out_of_reach(kept, monkeypatch, tmp_path):
-    fake_java(tmp_path / "java", "echo ':: Server access error at url x'; exit 1", 'JAVA_VERSION="17"')
+    fake_java(
+        tmp_path / "java", "echo ':::: ERRORS'; echo 'HttpClientHandler: refused url=x'; exit 1", 'JAVA_VERSION="17"'
+    )
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
     with pytest.raises(WarehouseError) as caught:
         jars.ensure()
     assert caught.value.condition == "WAREHOUSE_JARS_UNREACHABLE"
-    assert "could not be fetched: Server access error at url x" in str(caught.value)
+    assert "could not be fetched: refused url=x" in str(caught.value)
     assert list(kept.iterdir()) == []
 
 
