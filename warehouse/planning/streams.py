@@ -157,7 +157,7 @@ def _check_format(statement: CreateStream) -> Iterator[Diagnostic]:
     """Refuse a source that is not there yet, and one that is nearly a known one."""
     kind = normal_format(statement.format)
     if kind == "kafka":
-        yield diagnostic("WAREHOUSE_NOT_BUILT_YET", statement.format_span, what="USING kafka")
+        yield diagnostic("WAREHOUSE_STREAM_SOURCE_NOT_BUILT", statement.format_span, source=kind)
     elif kind not in FORMATS and "." not in kind and (meant := close_to(kind, FORMATS, 0.6)):
         yield unknown_format(statement, meant)
 
@@ -174,8 +174,8 @@ def _check_options(statement: CreateStream) -> Iterator[Diagnostic]:
     kind = normal_format(statement.format)
     seen: set[str] = set()
     known = _known_options(statement)
-    for key, span in statement.option_spans:
-        low = key.lower()
+    for key, value_span in statement.option_spans:
+        low, span = key.lower(), _key_span(statement, value_span)
         value = option(statement, key) or ""
         if low in seen:
             yield diagnostic("WAREHOUSE_STREAM_OPTION_REPEATED", span, option=key)
@@ -188,11 +188,24 @@ def _check_options(statement: CreateStream) -> Iterator[Diagnostic]:
                 advice = f"did you mean {meant}?" if meant else f"a replay has {', '.join(REPLAY_OPTIONS)}."
                 yield diagnostic("WAREHOUSE_STREAM_OPTION_UNKNOWN", span, option=key, source=kind, advice=advice)
         if low in _COUNTS and not (value.isdecimal() and int(value) > 0):
-            yield diagnostic("WAREHOUSE_STREAM_OPTION_VALUE", span, option=key, value=value, wanted="a number above 0")
+            wanted = "a number above 0"
+            yield diagnostic("WAREHOUSE_STREAM_OPTION_VALUE", value_span, option=key, value=value, wanted=wanted)
     if kind in WITH_PATH and not option(statement, "path"):
         yield diagnostic(
             "WAREHOUSE_STREAM_PATH_MISSING", option_span(statement, "path") or statement.format_span, source=kind
         )
+
+
+def _key_span(statement: CreateStream, value: Span) -> Span:
+    """Return where the name of the option stands whose value is at ``value``."""
+    tokens, _ = tokenize_prefix(statement.source.text[: value.start])
+    tokens = [t for t in tokens if t.kind is not Kind.END]
+    if tokens and tokens[-1].text == "=":
+        tokens.pop()
+    last = first = len(tokens) - 1
+    while first > 1 and tokens[first - 1].text in (".", "-") and tokens[first].kind is not Kind.STRING:
+        first -= 2
+    return tokens[first].span.to(tokens[last].span) if tokens else value
 
 
 def _known_options(statement: CreateStream) -> tuple[str, ...]:

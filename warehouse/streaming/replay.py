@@ -45,19 +45,19 @@ class Schedule:
 
     Attributes:
         arrivals: the distinct instants at which rows arrive, rising.
-        watermark: the recorded moves as (instant, watermark), rising in both; or ``none``, ``complete``; or
+        moves: the recorded watermark as (instant, watermark), rising in both; or ``none``, ``complete``; or
             None, when the stream's own WATERMARK clause moves it.
         step: the length of a micro-batch, or None when every instant is a step.
     """
 
     arrivals: tuple[int, ...]
-    watermark: tuple[tuple[int, int], ...] | str | None = None
+    moves: tuple[tuple[int, int], ...] | str | None = None
     step: int | None = None
 
     @property
     def complete(self) -> bool:
         """Say whether each step starts at the beginning of time and ends at its end."""
-        return self.watermark == "complete"
+        return self.moves == "complete"
 
     def next(self, clock: int | None, timer: int | None = None) -> int | None:
         """Return the instant of the next step, or None when no row, watermark move or timer is left.
@@ -73,12 +73,16 @@ class Schedule:
         ahead = [instant for instant in instants if instant is not None]
         if not ahead:
             return None
-        soonest = min(ahead)
-        return soonest if self.step is None else -(-soonest // self.step) * self.step
+        return self._step_of(min(ahead))
 
-    def watermark_at(self, instant: int) -> int | None:
+    def next_row(self, clock: int) -> int | None:
+        """Return the instant of the next step with rows, or None: all that is left once a table is drained."""
+        arrival = self._first_after(self.arrivals, clock)
+        return None if arrival is None else self._step_of(arrival)
+
+    def watermark(self, instant: int) -> int | None:
         """Return the watermark after the step at ``instant``; None when it follows from the rows."""
-        match self.watermark:
+        match self.moves:
             case None:
                 return None
             case "none":
@@ -86,15 +90,19 @@ class Schedule:
             case "complete":
                 return END
         before = bisect_right(self._move_times, instant)
-        return self._moves[before - 1][1] if before else BEGINNING
+        return self._recorded[before - 1][1] if before else BEGINNING
+
+    def _step_of(self, instant: int) -> int:
+        """Return the step that an instant belongs to: itself, or the end of its micro-batch."""
+        return instant if self.step is None else -(-instant // self.step) * self.step
 
     @property
-    def _moves(self) -> tuple[tuple[int, int], ...]:
-        return self.watermark if isinstance(self.watermark, tuple) else ()
+    def _recorded(self) -> tuple[tuple[int, int], ...]:
+        return self.moves if isinstance(self.moves, tuple) else ()
 
     @cached_property
     def _move_times(self) -> tuple[int, ...]:
-        return tuple(instant for instant, _ in self._moves)
+        return tuple(instant for instant, _ in self._recorded)
 
     @staticmethod
     def _first_after(instants: tuple[int, ...], after: int) -> int | None:
@@ -184,11 +192,14 @@ class Recording:
     _rows: DataFrame
     _before: tuple[int, ...]
 
-    def rows(self, previous: int | None, instant: int) -> DataFrame:
-        """Return what arrived in (``previous``, ``instant``]: the stream's columns, ``BAD``, ``POSITION``, ``ARRIVAL``.
+    def rows(self, previous: int | None, instant: int) -> DataFrame | None:
+        """Return what arrived in (``previous``, ``instant``], or None when nothing did.
 
-        A first step (``previous`` None) takes everything up to ``instant``.
+        The columns are the stream's, ``BAD``, ``POSITION`` and ``ARRIVAL``. A first step (``previous`` None)
+        takes everything up to ``instant``.
         """
+        if self.count(instant) == (0 if previous is None else self.count(previous)):
+            return None
         arrived = f"{ARRIVAL} <= {instant}L"
         return self._rows.where(arrived if previous is None else f"{ARRIVAL} > {previous}L AND {arrived}")
 
