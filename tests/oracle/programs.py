@@ -48,8 +48,9 @@ Level = Literal["main", "full"]
 GRAIN = 5 * SECOND
 EVENTS = micros("12:00:00")
 ARRIVALS = micros("12:05:00")
-MOST_ROWS = 16
-MOST_STEPS = 6
+MOST_ROWS = 40
+MOST_STEPS = 7
+MODES: tuple[Mode, ...] = ("DISCARDING", "ACCUMULATING", "RETRACTING", "RETRACTING")
 
 # ---------------------------------------------------------------- drawing
 
@@ -64,31 +65,47 @@ def random_program(seed: int, level: Level = "main", most_steps: int = MOST_STEP
 
 
 def _draw(random: Random, level: Level) -> Program:
-    window = _window(random, level)
-    trigger = _trigger(random, level)
-    if level == "full" and random.random() < 0.15:
-        # Sessions that merge while their nested THENs stand at unlike places: chance alone hardly makes any.
-        window, trigger = Sessions(random.choice([1, 2]) * GRAIN), _nested_then(random)
-    modes: list[Mode] = ["DISCARDING", "ACCUMULATING", "RETRACTING", "RETRACTING"]
-    names = ["count_v", "min", "max"]
-    select = ("count", "sum", *random.sample(names, random.choice([0, 0, 1, 2])))
+    """Draw a program, half of the time around something that chance alone hardly ever meets."""
+    window, trigger = _window(random, level), _trigger(random, level)
+    span = random.choice([2, 4, 6, 12])
+    instants = random.choice([1, 2, 3, 4, 4, 5, 5])
+    lateness = random.choice([0, GRAIN, 3 * GRAIN, DAY, DAY, DAY, END])
+    step = random.choice([None, None, 10 * SECOND, MINUTE])
+    once = level == "full" and random.random() < 0.2
+    watermark = _watermark(random, span)
+    themes = ["any", "any", "passing"] if level == "main" else ["any", "any", "any", "passing", "merging", "deep"]
+    theme = random.choice(themes)
+    match theme:
+        case "passing":  # the watermark passes windows that emitted all they had, and that more rows come to
+            window, trigger = random.choice(_passing_windows()), _passing_trigger(random, level)
+            span, instants, step, lateness = random.choice([1, 2, 3]), 5, None, random.choice([DAY, DAY, END])
+            watermark = _moves(random, random.sample(range(10, 50, 4), random.choice([1, 1, 2])), span + 2)
+        case "merging":  # sessions merge while their triggers stand at unlike places, finished ones too
+            window, trigger = Sessions(2 * GRAIN), _nested_then(random)
+            once = random.random() < 0.4
+            if once and random.random() < 0.7:
+                trigger = random.choice([After(rows=2), Then([After(rows=1), After(rows=1)])])
+            step, lateness = None, DAY
+        case "deep":  # few windows with many steps, so that the far ends of a tree are reached
+            deep: list[WindowSpec] = [Global(), Fixed(MINUTE), Sessions(3 * GRAIN)]
+            window = random.choice(deep)
+            trigger, instants, step = _deep_tree(random), 5, None
     query = Query(
         window,
         trigger,
-        once=level == "full" and random.random() < 0.15,
-        mode=random.choice(modes if level == "full" else modes[:2]),
-        lateness=random.choice([0, GRAIN, 3 * GRAIN, DAY, DAY, END]),
-        having=_aggregate_condition(random) if random.random() < 0.2 else None,
-        select=select,
+        once=once,
+        mode=random.choice(MODES[: 2 if level == "main" else 4]),
+        lateness=lateness,
+        having=_aggregate_condition(random) if random.random() < 0.15 else None,
+        select=("count", "sum", *random.sample(["count_v", "min", "max"], random.choice([0, 0, 1, 2]))),
     )
-    span = random.choice([2, 4, 6, 12])
-    rows = _rows(random, window, span)
+    rows = _bridged_rows(random) if theme == "merging" else _rows(random, window, span, instants)
     return Program(
         query,
-        Replay(rows, random.choice([None, None, 10 * SECOND, MINUTE]), _watermark(random, span)),
+        Replay(rows, step, watermark),
         drain=random.random() < 0.7,
-        keyed=random.random() < 0.9,
-        names=tuple(ALIASES[name] for name in select),
+        keyed=random.random() < 0.95,
+        names=tuple(ALIASES[name] for name in query.select),
     )
 
 
@@ -107,19 +124,24 @@ def _window(random: Random, level: Level) -> WindowSpec:
     return random.choice(windows)
 
 
-def _leaf(random: Random) -> Trigger:
+def _leaf(random: Random, rows: tuple[int, ...] = (1, 2, 2, 3)) -> Trigger:
     kind: type[Every | After] = Every if random.random() < 0.5 else After
     if random.random() < 0.4:
         return kind(interval=random.choice([10, 20, 60]) * SECOND)
-    return kind(rows=random.choice([1, 2, 2, 3]))
+    return kind(rows=random.choice(rows))
+
+
+def _early_and_late(random: Random) -> Trigger:
+    """EARLY that often leaves nothing for the watermark, LATE that often waits: so that what is silent shows."""
+    early = _leaf(random, (1, 1, 2, 3)) if random.random() < 0.7 else None
+    return AtWatermark(early, _leaf(random, (1, 2, 2, 3)) if random.random() < 0.7 else None)
 
 
 def _trigger(random: Random, level: Level) -> Trigger:
+    if random.random() < (0.6 if level == "main" else 0.15):
+        return _early_and_late(random)
     if level == "main":
-        if random.random() < 0.4:
-            return _leaf(random)
-        early = _leaf(random) if random.random() < 0.6 else None
-        return AtWatermark(early, _leaf(random) if random.random() < 0.5 else None)
+        return _leaf(random)
     while True:
         tree = _tree(random, random.choice([1, 2, 3, 4]))
         if sensible(tree):
@@ -154,14 +176,49 @@ def _tree(random: Random, depth: int) -> Trigger:
             return kind([part() for _ in range(random.choice([2, 2, 3]))])
 
 
-def _nested_then(random: Random) -> Trigger:
-    def once() -> Trigger:
-        return random.choice([After(rows=1), After(rows=1), After(rows=2), When(Condition("sum", ">", 3))])
+def _passing_windows() -> list[WindowSpec]:
+    sessions: list[WindowSpec] = [Sessions(GRAIN), Sessions(2 * GRAIN)]
+    return [Fixed(2 * GRAIN), Sliding(2 * GRAIN, GRAIN), *sessions, *sessions]
 
-    inner = Then([once(), once(), *([once()] if random.random() < 0.5 else [])])
-    parts: list[Trigger] = [once(), inner, once()]
+
+def _passing_trigger(random: Random, level: Level) -> Trigger:
+    early = random.choice([Every, After])(rows=1)
+    later = _leaf(random, (2, 2, 3))
+    if level == "main" or random.random() < 0.5:
+        return AtWatermark(early, later)
+    twice: list[Trigger] = [AtWatermark(), AtWatermark(), After(rows=2)]
+    return random.choice([Then([AtWatermark(), _once(random), later]), Then([AtWatermark(early), later]), Then(twice)])
+
+
+def _once(random: Random) -> Trigger:
+    """Return something that finishes soon."""
+    when = Condition("sum", ">", 3) if random.random() < 0.5 else Condition(None, ">", 2)
+    return random.choice([After(rows=1), After(rows=1), After(rows=1), After(rows=2), After(rows=2), When(when)])
+
+
+def _nested_then(random: Random) -> Trigger:
+    inner = Then([_once(random) for _ in range(random.choice([2, 3]))])
+    parts: list[Trigger] = [_once(random), inner, After(rows=3)][random.choice([0, 0, 1]) :]
     random.shuffle(parts)
-    return Then(parts) if random.random() < 0.8 else Or([Then(parts), Then([Never(), once()])])
+    return Then(parts) if random.random() < 0.8 else Or([Then(parts), Then([After(rows=4), _once(random)])])
+
+
+def _deep_tree(random: Random, depth: int = 3) -> Trigger:
+    """Return a tree whose nodes all finish soon."""
+    if depth == 0 or random.random() < 0.15:
+        return _once(random)
+
+    def part() -> Trigger:
+        return _deep_tree(random, depth - 1)
+
+    match random.choice(["then", "then", "or", "and", "repeat"]):
+        case "then":
+            return Then([part() for _ in range(random.choice([2, 2, 3]))])
+        case "repeat":
+            seldom = [None, AtWatermark(), After(rows=5), When(Condition(None, ">", 7)), _once(random)]
+            return Repeat(part(), random.choice(seldom))
+        case word:
+            return (Or if word == "or" else And)([part(), part()])
 
 
 def _aggregate_condition(random: Random) -> Condition:
@@ -198,21 +255,22 @@ def sensible(trigger: Trigger) -> bool:
             return can_fire(trigger) and all(isinstance(p, Never) or sensible(p) for p in trigger.children())
 
 
-def _rows(random: Random, window: WindowSpec, span: int) -> tuple[Row, ...]:
-    arrivals = sorted(
-        ARRIVALS + SECOND * second for second in random.sample(range(0, 61, 4), random.choice([1, 2, 3, 4, 4, 5]))
-    )
-    keys: list[str | None] = ["a", "b", None][: random.randint(1, 3)]
+def _rows(random: Random, window: WindowSpec, span: int, most_instants: int) -> tuple[Row, ...]:
+    """Return rows in up to five instants; more keys cost no more steps and are so many more trials."""
+    instants = random.sample(range(0, 61, 4), most_instants)
+    keys: list[str | None] = list("abcdefgh"[: random.choice([1, 2, 4, 8])])
+    if random.random() < 0.5:
+        keys[-1] = None
     rows = []
-    for number in range(random.randint(min(3, MOST_ROWS), MOST_ROWS)):
+    for number in range(min(MOST_ROWS, len(keys) * random.randint(2, 8))):
         time = EVENTS + GRAIN * random.randint(0, span) + random.choice([0, 0, 0, SECOND, -1])
         gap = random.choice([1, 2, 3, 3]) * GRAIN if random.random() < 0.9 else random.choice([0, -GRAIN, None])
         rows.append(
             Row(
                 random.choice(keys),
-                None if random.random() < 0.05 else time,
+                None if random.random() < 0.04 else time,
                 None if random.random() < 0.15 else random.randint(-3, 9),
-                random.choice(arrivals),
+                ARRIVALS + SECOND * random.choice(instants),
                 number,
                 gap if window == Sessions(None) else None,
             )
@@ -220,17 +278,36 @@ def _rows(random: Random, window: WindowSpec, span: int) -> tuple[Row, ...]:
     return tuple(rows)
 
 
+def _bridged_rows(random: Random) -> tuple[Row, ...]:
+    """Return rows of two sessions per key that grow on their own for some steps and are then bridged."""
+    rows: list[Row] = []
+    for key in (*"abcdef", None):
+        bridge = random.choice([2, 3, 4])
+        for instant in range(6):
+            left, right = EVENTS, EVENTS + 2 * GRAIN + 3 * SECOND
+            starts = [start for start in (left, right) for _ in range(random.choice([0, 0, 1, 2])) if instant < bridge]
+            if instant >= bridge:
+                starts = [left + GRAIN + random.choice([0, SECOND]) for _ in range(random.choice([1, 1, 2, 3]))]
+            for start in starts:
+                time, value = start + random.randint(0, 1) * SECOND, random.randint(0, 5)
+                rows.append(Row(key, time, value, ARRIVALS + 4 * SECOND * instant, len(rows)))
+    return tuple(rows)
+
+
 def _watermark(random: Random, span: int) -> Literal["none", "complete"] | tuple[tuple[int, int], ...] | int:
     roll = random.random()
     if roll < 0.12:
         return "none"
-    if roll < 0.24:
+    if roll < 0.22:
         return "complete"
-    if roll < 0.6:
+    if roll < 0.5:
         return random.choice([0, 1, 2, 5]) * GRAIN
-    moves = sorted(random.sample(range(0, 61, 4), random.randint(1, 3)))
-    to = sorted(random.randint(0, span + 4) * GRAIN for _ in moves)
-    return tuple((ARRIVALS + at * SECOND, EVENTS + mark) for at, mark in zip(moves, to, strict=True))
+    return _moves(random, random.sample(range(0, 61, 4), random.randint(1, 3)), span + 4)
+
+
+def _moves(random: Random, at: list[int], most: int) -> tuple[tuple[int, int], ...]:
+    to = sorted(random.randint(0, most) * GRAIN for _ in at)
+    return tuple((ARRIVALS + at * SECOND, EVENTS + mark) for at, mark in zip(sorted(at), to, strict=True))
 
 
 # ---------------------------------------------------------------- shrinking

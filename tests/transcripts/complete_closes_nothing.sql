@@ -4,10 +4,12 @@
 --   a | 1 | 12:00:05   | 12:05:00
 --   a | 2 | 12:00:06   | 12:05:00
 --   a | 4 | 12:00:00   | 12:05:10
+--   b | 8 | 12:00:00   | 12:05:20
 -- expect panes
 --   k | n | s | timing  | index | emitted_at | watermark
 --   a | 2 | 3 | ON_TIME | 0     | 12:05:00   | end
---   a | 3 | 7 | ON_TIME | 1     | 12:05:10   | end
+--   a | 3 | 7 | ON_TIME | 1     | 12:05:20   | end
+--   b | 1 | 8 | ON_TIME | 0     | 12:05:20   | end
 
 CREATE STREAM complete_closes_nothing_source (k STRING, v INT, event_time TIMESTAMP, arrival TIMESTAMP)
 USING replay OPTIONS (path '${data}/rows.json', format 'json', arrival 'arrival', watermark 'complete');
