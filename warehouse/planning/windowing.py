@@ -72,7 +72,7 @@ def planned_window(text: str, window: WindowSpec | None) -> windows.Window:
         case SessionWindow(gap=Interval() as gap):
             return windows.Sessions(_length(text, gap, "GAP"))
         case SessionWindow(gap=Span() as gap):
-            fail("WAREHOUSE_NOT_BUILT_YET", gap, what="a GAP that is an expression of the row", instead="a constant interval")
+            fail("WAREHOUSE_NOT_BUILT_YET", gap, what="a GAP that is an expression of the row", example="a constant interval")
     raise AssertionError(window)
 
 
@@ -85,7 +85,7 @@ def planned_trigger(text: str, clause: TriggerClause | None) -> Node:
     if clause is None:
         return Node(Kind.AT_WATERMARK, 0)
     if clause.once:
-        fail("WAREHOUSE_NOT_BUILT_YET", clause.span, what="TRIGGER ONCE", instead="the trigger without ONCE")
+        fail("WAREHOUSE_NOT_BUILT_YET", clause.span, what="TRIGGER ONCE", example="the trigger without ONCE")
     numbers = count()
     return _node(text, _spelled_out(clause.trigger), numbers)
 
@@ -149,4 +149,4 @@ def _rows(rows: int, span: Span | None) -> int:
 
 
 def _not_yet(span: Span | None, what: str, instead: str) -> None:
-    fail("WAREHOUSE_NOT_BUILT_YET", span, what=what, instead=instead)
+    fail("WAREHOUSE_NOT_BUILT_YET", span, what=what, example=instead)

@@ -1,0 +1,73 @@
+"""Spark's analyzer behind planning's questions: types and names, never rows."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from warehouse.catalog.entries import Column, quote_name
+from warehouse.errors import SourceText, WarehouseError
+from warehouse.execution.spark_errors import RAISED, translate
+from warehouse.language.fragments import Fragment
+from warehouse.language.statements import Name
+
+_UNREPEATABLE = ("current_timestamp(", "current_date(", "now(", "localtimestamp(", "current_time(", "CURRENT_")
+
+AGGREGATES = frozenset(
+    """any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine
+    array_agg avg bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or
+    collect_list collect_set corr count count_if count_min_sketch covar_pop covar_samp every first first_value
+    histogram_numeric hll_sketch_agg hll_union_agg kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float
+    kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kurtosis last last_value listagg max max_by mean
+    measure median min min_by mode percentile percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy
+    regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop
+    stddev_samp string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum
+    tuple_intersection_agg_double tuple_intersection_agg_integer tuple_sketch_agg_double tuple_sketch_agg_integer
+    tuple_union_agg_double tuple_union_agg_integer var_pop var_samp variance""".split()
+)
+"""The aggregate functions of Spark 4.2 (``FunctionRegistry.builtin``, group ``agg_funcs``)."""
+
+
+class SparkAnalyzer:
+    """Implements ``planning.context.Analyzer`` on a session."""
+
+    def __init__(self, spark: SparkSession):
+        self.spark = spark
+        self.is_constant = lru_cache(maxsize=4096)(self._is_constant)
+
+    def columns(self, query: Fragment) -> tuple[Column, ...]:
+        """Return the output columns of ``query``; errors carry spans of the fragment's origin."""
+        return tuple(Column(f.name, f.dataType.simpleString()) for f in self._analyzed(query).schema.fields)
+
+    def _analyzed(self, query: Fragment):  # type: ignore[no-untyped-def]
+        try:
+            return self.spark.sql(query.text)
+        except RAISED as error:
+            told = translate(error, SourceText(query.text), query)
+            raise WarehouseError(*told.diagnostics) from None
+
+    def _is_constant(self, expression: str) -> bool:
+        try:
+            self.spark.sql(f"SELECT ({expression})")
+        except RAISED:
+            return False
+        return True
+
+    def is_deterministic(self, query: Fragment) -> bool:
+        """Say whether a query repeats exactly: nothing random in it, and nothing that asks the clock."""
+        plan = self._analyzed(query)._jdf.queryExecution().analyzed()
+        return bool(plan.deterministic()) and not any(word in plan.toString() for word in _UNREPEATABLE)
+
+    def table_columns(self, name: Name) -> tuple[Column, ...] | None:
+        """Return the columns of a table or view, None when there is none."""
+        try:
+            found = self.spark.table(".".join(quote_name(p) for p in name.parts))
+        except AnalysisException:
+            return None
+        return tuple(Column(f.name, f.dataType.simpleString()) for f in found.schema.fields)
+
+    def aggregate_functions(self) -> frozenset[str]:
+        """Return the names of the aggregate functions."""
+        return AGGREGATES

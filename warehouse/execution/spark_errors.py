@@ -1,0 +1,99 @@
+"""Spark's errors, pointed back at the words the user wrote."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError
+from warehouse.language.fragments import Fragment
+
+RAISED = (PySparkException, Py4JError)
+"""What PySpark raises for mistakes in SQL and for failures while it runs."""
+
+_LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+))")
+_CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
+
+
+def translate(error: BaseException, source: SourceText, fragment: Fragment | None = None) -> WarehouseError:
+    """Return Spark's error as one of ours, with its condition, SQLSTATE and a caret where Spark named a place.
+
+    Args:
+        error: what PySpark raised.
+        source: the user's statement.
+        fragment: the text Spark was given, or None when it was the statement itself.
+    """
+    if isinstance(error, WarehouseError):
+        return error.located_in(source)
+    said = str(error)
+    condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
+    state = _ask(error, "getSqlState") or "XX000"
+    span = _context_span(error, source, fragment) or _named_span(said, source, fragment)
+    return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span), source=source)
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Say whether ``error`` is what remains of a cancelled job."""
+    said = str(error)
+    return any(word in said for word in _CANCELLED)
+
+
+def _ask(error: BaseException, question: str) -> Any:
+    try:
+        return getattr(error, question)()
+    except Exception:  # noqa: BLE001 - Spark's wrappers raise anything when the JVM has no answer
+        return None
+
+
+def _condition_in(said: str) -> str | None:
+    found = re.search(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]", said)
+    return found.group(1) if found else None
+
+
+def _sentence(error: BaseException, said: str) -> str:
+    """Return the message without condition, SQLSTATE, position, plan and stack."""
+    text = _ask(error, "getMessage") or said
+    text = str(text).strip()
+    found = re.search(r"\[[A-Z][A-Z0-9_.]*\]\s", text)
+    if found:
+        text = text[found.end() :]
+    text = re.split(r"\n==|\n\s+at |;\n|\n'|\nJVM stacktrace|\n\tat ", text)[0]
+    text = re.sub(r"\s*SQLSTATE: \w{5}.*", "", text, flags=re.DOTALL)
+    text = _LINE_AND_POSITION.sub("", text)
+    return text.strip() or said.strip().splitlines()[0]
+
+
+def _context_span(error: BaseException, source: SourceText, fragment: Fragment | None) -> Span | None:
+    for context in _ask(error, "getQueryContext") or []:
+        try:
+            start, stop, words, kind = context.startIndex(), context.stopIndex(), context.fragment(), context.objectType()
+        except Exception:  # noqa: BLE001 - a context without a place
+            continue
+        if start < 0 or kind:
+            continue
+        text = fragment.text if fragment else source.text
+        if text[start : stop + 1] == words:
+            return fragment.origin(start, stop + 1) if fragment else Span(start, stop + 1)
+        at = source.text.find(words) if words else -1
+        if at >= 0:
+            return Span(at, at + len(words))
+    return None
+
+
+def _named_span(said: str, source: SourceText, fragment: Fragment | None) -> Span | None:
+    """Return the place that a message names by line and position."""
+    found = _LINE_AND_POSITION.search(said)
+    if not found:
+        return None
+    line, position = (int(g) for g in found.groups() if g is not None)
+    text = fragment.text if fragment else source.text
+    lines = text.split("\n")
+    if not 1 <= line <= len(lines):
+        return None
+    start = sum(len(row) + 1 for row in lines[: line - 1]) + position
+    word = re.match(r"\w+|\S", text[start:])
+    end = start + (len(word.group()) if word else 1)
+    return fragment.origin(start, end) if fragment else Span(min(start, len(text)), end)

@@ -1,0 +1,236 @@
+"""A statement to its plan: checks what it names, binds what is ours in it, and rewrites spans of its text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from warehouse.catalog.entries import StreamingTableEntry, ViewEntry, new_id
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.errors import SourceText, Span, WarehouseError, fail
+from warehouse.language.fragments import quoted
+from warehouse.language.statements import (
+    CreateStream,
+    CreateStreamingTable,
+    DescribeObject,
+    DrainStreamingTable,
+    DropObject,
+    Explain,
+    Mode,
+    Name,
+    QueryShape,
+    QueryStatement,
+    RefreshStreamingTable,
+    ShowObjects,
+    SparkStatement,
+    StartStreamingTable,
+    Statement,
+    StopStreamingTable,
+)
+from warehouse.language.tokens import tokenize
+from warehouse.planning import explain, plans
+from warehouse.planning.bind_streaming import bind_streaming, repeats
+from warehouse.planning.blocks import Text
+from warehouse.planning.context import Context
+from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
+from warehouse.planning.sources import StreamSource
+from warehouse.planning.streaming_query import StreamingQuery
+
+_NAMES_NEW = ("CREATE", "REPLACE")
+_READS_ONLY = ("SELECT", "DESCRIBE", "DESC", "SHOW", "EXPLAIN", "WITH", "FROM", "VALUES", "CACHE", "UNCACHE", "REFRESH", "ANALYZE", "")
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What stands for streams and our table functions in a batch run, as SQL text."""
+
+    stream: StreamRelation
+    function: Callable[[Context], FunctionRelation]
+
+
+def plan(context: Context, statement: Statement, relations: Relations) -> plans.Plan:
+    """Return what ``statement`` comes to. Runs nothing.
+
+    Raises:
+        WarehouseError: located in the statement's source.
+    """
+    try:
+        return _plan(context, statement, relations)
+    except WarehouseError as error:
+        raise error.located_in(statement.source) from None
+
+
+def _plan(context: Context, statement: Statement, relations: Relations) -> plans.Plan:
+    source = statement.source
+    match statement:
+        case SparkStatement():
+            return _pass_through(context, statement)
+        case QueryStatement():
+            return _rewritten(context, statement, relations)
+        case CreateStream():
+            return plans.MakeStream(source, statement)
+        case CreateStreamingTable():
+            return _make_table(context, statement, relations)
+        case RefreshStreamingTable(name=name, full=full):
+            return plans.Refresh(source, table_named(context, name), full=full)
+        case DrainStreamingTable(name=name):
+            return plans.Refresh(source, table_named(context, name), drain=True)
+        case StartStreamingTable(name=name, every=every):
+            if every and (every.months or every.micros <= 0):
+                fail("WAREHOUSE_INTERVAL_NOT_POSITIVE", every.span, what="EVERY", value=every.span.of(source.text))
+            return plans.Start(source, table_named(context, name), every.micros if every else None)
+        case StopStreamingTable(name=name):
+            return plans.Stop(source, table_named(context, name))
+        case DropObject(kind="STREAM"):
+            return plans.DropStreamPlan(source, statement)
+        case DropObject(name=name, if_exists=if_exists):
+            found = context.catalog.streaming_table(*context.resolve(name))
+            if found is None and if_exists:
+                return plans.Nothing(source, f"no streaming table {name.last}")
+            return plans.DropStreamingTable(source, table_named(context, name))
+        case ShowObjects():
+            return plans.Show(source, statement)
+        case DescribeObject(kind="STREAM", name=name):
+            return _describe_stream(context, statement, name)
+        case DescribeObject(name=name):
+            return plans.Describe(source, statement, table_named(context, name))
+        case Explain(mode=mode, statement=inner):
+            return _explain(context, source, mode, inner, relations)
+    raise AssertionError(statement)
+
+
+def table_named(context: Context, name: Name) -> StreamingTableEntry:
+    """Return the streaming table called ``name``; refuses with the nearest name when there is none."""
+    schema, last = context.resolve(name)
+    entry = context.catalog.streaming_table(schema, last)
+    if entry is None:
+        known = [e.name for e in context.catalog.streaming_tables()]
+        close = difflib.get_close_matches(last, known, 1)
+        similar = f"did you mean {close[0]}?" if close else "SHOW STREAMING TABLES lists what there is."
+        fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", name.span, name=last, similar=similar)
+    return entry
+
+
+# ------------------------------------------------------------------ Spark's own statements
+
+
+def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark:
+    source = statement.source
+    forget = _checked_target(context, statement.verb, statement.target)
+    return plans.RunSpark(source, quoted(source.text, Span(0, len(source.text))), forget_view=forget)
+
+
+def _checked_target(context: Context, verb: str, target: Name | None) -> ViewEntry | None:
+    """Refuse to touch what we maintain; return the view of ours that the statement drops or replaces."""
+    if target is None or verb.split(" ")[0] in _READS_ONLY:
+        return None
+    schema, name = context.resolve(target)
+    kind = context.catalog.kind_of(schema, name)
+    creates = verb.split(" ")[0] in _NAMES_NEW
+    if kind == "streaming table":
+        fail("WAREHOUSE_STREAMING_TABLE_IS_MAINTAINED", target.span, name=name, verb=verb)
+    if kind == "stream" and creates and ("TABLE" in verb or "VIEW" in verb):
+        fail("WAREHOUSE_NAME_TAKEN", target.span, name=name, kind="stream")
+    return context.catalog.view(schema, name)
+
+
+def _rewritten(context: Context, statement: QueryStatement, relations: Relations) -> plans.RunSpark:
+    source = statement.source
+    forget = _checked_target(context, statement.verb, statement.target)
+    text = Text(source.text, tuple(tokenize(source.text) or ()), statement.query)
+    writer = Writer(context, text, relations.stream, relations.function(context))
+    fragment = writer(Span(0, len(source.text)))
+    keep = None
+    if statement.verb.endswith("VIEW") and statement.target is not None and "TEMP" not in statement.verb:
+        schema, name = context.resolve(statement.target)
+        keep = ViewEntry(schema, name, source.text)
+    return plans.RunSpark(source, fragment, keep, forget)
+
+
+# ------------------------------------------------------------------ streaming tables
+
+
+def _make_table(context: Context, statement: CreateStreamingTable, relations: Relations) -> plans.Plan:
+    schema, name = context.resolve(statement.name)
+    kind = context.catalog.kind_of(schema, name)
+    old = context.catalog.streaming_table(schema, name)
+    if old and statement.if_not_exists:
+        return plans.Nothing(statement.source, f"streaming table {name} exists")
+    if old is None and (kind is not None or context.analyzer.table_columns(statement.name) is not None):
+        fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=(kind or "table or view").lower())
+    if old and not statement.or_replace:
+        fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind="streaming table")
+    query = bound_query(context, statement.source, statement.query, relations)
+    entry = StreamingTableEntry(
+        schema=schema, name=name, id=new_id(name), text=statement.source.text, comment=statement.comment,
+        properties=statement.properties, columns=query.columns, sources=tuple(s.name for s in query.sources),
+        stateless=query.windowed is None,
+        mode=query.windowed.mode.name if query.windowed else _inherited_mode(query),
+        repeats=repeats(query), facts=tuple(explain.facts(query)),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"), every=None,
+    )  # fmt: skip
+    return plans.MakeStreamingTable(statement.source, entry, query, old)
+
+
+def _inherited_mode(query: StreamingQuery) -> str:
+    """Return the mode of a stateless table: that of the table whose changes it passes on."""
+    modes = [getattr(s.entry, "mode", None) for s in query.sources if query.reads_changes]
+    return next((m for m in modes if m), Mode.DISCARDING.name)
+
+
+def bound_query(context: Context, source: SourceText, query: QueryShape, relations: Relations) -> StreamingQuery:
+    """Return the query of a streaming table, bound; also used to open a table that exists."""
+    return bind_streaming(context, source, query, relations.function(context))
+
+
+def _describe_stream(context: Context, statement: DescribeObject, name: Name) -> plans.Plan:
+    entry = context.catalog.stream(*context.resolve(name))
+    if entry is not None:
+        return plans.Describe(statement.source, statement, entry)
+    known = [e.name for e in context.catalog.streams()]
+    close = difflib.get_close_matches(name.last, known, 1)
+    similar = f"did you mean {close[0]}?" if close else "SHOW STREAMS lists what there is."
+    fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.last, similar=similar)
+
+
+# ------------------------------------------------------------------ EXPLAIN
+
+
+def _explain(context: Context, source: SourceText, mode: str, inner: Statement, relations: Relations) -> plans.Plan:
+    spark_mode = {"": "simple", "REWRITE": ""}.get(mode, mode.lower())
+    try:
+        planned = _plan(context, inner, relations)
+    except WarehouseError as error:
+        offset = len(source.text) - len(inner.source.text)
+        raise error.shifted(offset).located_in(source) from None
+    match planned:
+        case plans.RunSpark(fragment=fragment) if mode == "REWRITE":
+            return plans.Tell(source, tuple(fragment.text.splitlines()), None)
+        case plans.RunSpark(fragment=fragment):
+            blocks = _windowed_blocks(context, inner, relations)
+            lines = [line for query in blocks for line in explain.block_lines(query)]
+            return plans.Tell(source, tuple(lines), fragment, spark_mode)
+        case plans.MakeStreamingTable(query=query) if mode == "REWRITE":
+            return plans.Tell(source, tuple(explain.step_texts(query)), None)
+        case plans.MakeStreamingTable(query=query):
+            assert isinstance(inner, CreateStreamingTable)
+            text = Text(inner.source.text, tuple(tokenize(inner.source.text) or ()), inner.query)
+            writer = Writer(context, text, relations.stream, relations.function(context))
+            batch = writer(inner.query.span) if _can_run_as_batch(query.sources) else None
+            return plans.Tell(source, tuple(explain.table_lines(query)), batch, spark_mode)
+    return plans.Tell(source, (explain.act(planned),), None)
+
+
+def _can_run_as_batch(sources: tuple[StreamSource, ...]) -> bool:
+    return not any(getattr(s.entry, "format", "") in ("rate", "rate-micro-batch", "socket") for s in sources)
+
+
+def _windowed_blocks(context: Context, statement: Statement, relations: Relations) -> list[WindowedQuery]:
+    shape: QueryShape | None = getattr(statement, "query", None)
+    if shape is None:
+        return []
+    text = Text(statement.source.text, tuple(tokenize(statement.source.text) or ()), shape)
+    writer = Writer(context, text, relations.stream, relations.function(context))
+    return [writer.bound(b, lambda f: f.text).query for b in shape.blocks if b.clauses]

@@ -1,0 +1,142 @@
+"""Plans: what a statement comes to, one frozen dataclass per kind of act. Execution matches on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.errors import SourceText, Span
+from warehouse.language.fragments import Fragment
+from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
+from warehouse.planning.streaming_query import StreamingQuery
+
+
+@dataclass(frozen=True)
+class RunSpark:
+    """Hand a text to Spark.
+
+    Attributes:
+        fragment: the text; the user's own, or rewritten.
+        keep_view: a view that holds something of ours, to remember when Spark has created its rewritten form.
+        forget_view: a view of ours that the statement drops or replaces.
+    """
+
+    source: SourceText
+    fragment: Fragment
+    keep_view: ViewEntry | None = None
+    forget_view: ViewEntry | None = None
+
+
+@dataclass(frozen=True)
+class MakeStream:
+    """CREATE STREAM."""
+
+    source: SourceText
+    statement: CreateStream
+
+
+@dataclass(frozen=True)
+class MakeStreamingTable:
+    """CREATE STREAMING TABLE: register it, then read what is there.
+
+    Attributes:
+        replaces: the entry that OR REPLACE takes the place of, or None.
+    """
+
+    source: SourceText
+    entry: StreamingTableEntry
+    query: StreamingQuery
+    replaces: StreamingTableEntry | None
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """The object is there already (IF NOT EXISTS) or is not (IF EXISTS)."""
+
+    source: SourceText
+    message: str
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """REFRESH or DRAIN STREAMING TABLE."""
+
+    source: SourceText
+    entry: StreamingTableEntry
+    full: bool = False
+    drain: bool = False
+
+
+@dataclass(frozen=True)
+class Start:
+    """START STREAMING TABLE; ``every`` in microseconds, None: step after step."""
+
+    source: SourceText
+    entry: StreamingTableEntry
+    every: int | None
+
+
+@dataclass(frozen=True)
+class Stop:
+    """STOP STREAMING TABLE."""
+
+    source: SourceText
+    entry: StreamingTableEntry
+
+
+@dataclass(frozen=True)
+class DropStreamPlan:
+    """DROP STREAM."""
+
+    source: SourceText
+    statement: DropObject
+
+
+@dataclass(frozen=True)
+class DropStreamingTable:
+    """DROP STREAMING TABLE."""
+
+    source: SourceText
+    entry: StreamingTableEntry
+
+
+@dataclass(frozen=True)
+class Show:
+    """SHOW STREAMS or SHOW STREAMING TABLES."""
+
+    source: SourceText
+    statement: ShowObjects
+
+
+@dataclass(frozen=True)
+class Describe:
+    """DESCRIBE STREAM or DESCRIBE STREAMING TABLE."""
+
+    source: SourceText
+    statement: DescribeObject
+    entry: StreamEntry | StreamingTableEntry
+
+
+@dataclass(frozen=True)
+class Tell:
+    """EXPLAIN: lines of text, then, when ``spark`` is given, Spark's plan for it.
+
+    Attributes:
+        mode: Spark's explain mode for the second part.
+    """
+
+    source: SourceText
+    lines: tuple[str, ...]
+    spark: Fragment | None
+    mode: str = "simple"
+
+
+Plan = (
+    RunSpark | MakeStream | MakeStreamingTable | Nothing | Refresh | Start | Stop | DropStreamPlan
+    | DropStreamingTable | Show | Describe | Tell
+)  # fmt: skip
+
+__all__ = [
+    "Describe", "DropStreamPlan", "DropStreamingTable", "MakeStream", "MakeStreamingTable", "Nothing", "Plan",
+    "Refresh", "RunSpark", "Show", "Span", "Start", "Stop", "Tell",
+]  # fmt: skip

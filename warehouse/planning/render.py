@@ -1,0 +1,136 @@
+"""Writes a query's text for one of three readers: Spark's analyzer, a batch run, or a step of a streaming table.
+
+The user's words stay; STREAM references, our table functions and windowed blocks are replaced where they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from warehouse.catalog.entries import quote_name
+from warehouse.dataflow import step
+from warehouse.errors import Span, fail
+from warehouse.language.fragments import Fragment, Piece, joined, of, rewritten
+from warehouse.language.statements import QueryBlock, StreamReference, TableFunction
+from warehouse.planning.blocks import BoundBlock, Text, bind_block
+from warehouse.planning.context import Context
+from warehouse.planning.sources import StreamSource, resolve, typed_empty
+
+FunctionRelation = Callable[[TableFunction], str]
+"""Returns the relation that stands for a table function of ours, as SQL text."""
+
+StreamRelation = Callable[[StreamSource], str]
+"""Returns the relation that stands for a stream, as SQL text, without its alias."""
+
+
+@dataclass
+class Marks:
+    """Stand-ins for fragments inside generated text, so that the user's words keep their places through it."""
+
+    fragments: list[Fragment] = field(default_factory=list)
+
+    def mark(self, fragment: Fragment) -> str:
+        """Return a word that stands for ``fragment``."""
+        self.fragments.append(fragment)
+        return f"__w_mark{len(self.fragments) - 1}__"
+
+    def expand(self, text: str) -> Fragment:
+        """Return ``text`` with all stand-ins replaced by what they stand for."""
+        pieces: list[Piece] = []
+        for number, part in enumerate(re.split(r"__w_mark(\d+)__", text)):
+            pieces += self.fragments[int(part)].pieces if number % 2 else [Piece(part)]
+        return Fragment(tuple(p for p in pieces if p.text))
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Renders spans of one text.
+
+    Attributes:
+        stream, function: what stands for a stream and for a table function of ours.
+        hidden: append the hidden columns to inner blocks that read a stream, so that rows stay traceable.
+    """
+
+    context: Context
+    text: Text
+    stream: StreamRelation
+    function: FunctionRelation
+    hidden: str = ""
+
+    def __call__(self, span: Span) -> Fragment:
+        """Return the user's words at ``span`` with everything of ours inside it replaced."""
+        return rewritten(self.text.text, span, self.edits(span))
+
+    def edits(self, span: Span) -> list[tuple[Span, Fragment | str]]:
+        """Return the replacements inside ``span``, outermost only."""
+        shape = self.text.shape
+        edits: list[tuple[Span, Fragment | str]] = []
+        for block in shape.blocks:
+            if block.clauses and span.covers(block.span) and not _inside(block.span, edits):
+                edits.append((block.span, self.answer(block)))
+        for function in shape.functions:
+            if span.covers(function.span) and not _inside(function.span, edits):
+                edits.append((function.span, self.function(function)))
+        for reference in shape.streams:
+            if span.covers(reference.span) and not _inside(reference.span, edits):
+                source = resolve(self.context, self.text.text, reference)
+                edits.append((reference.span, f"{self.stream(source)} AS {source.alias}"))
+        if self.hidden:
+            edits += self._hidden_columns(span, edits)
+        return edits
+
+    def answer(self, block: QueryBlock) -> Fragment:
+        """Return the batch answer of a windowed block as SQL that can stand in its place."""
+        marks = Marks()
+        bound = self.bound(block, marks.mark)
+        relation = bound.input(self.text, self, "0L AS __w_arrival")
+        sql = step.answer(bound.query, "(" + marks.mark(relation) + ")")
+        names = ", ".join(f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs))
+        return marks.expand(f"SELECT {names} FROM ({sql})")
+
+    def bound(self, block: QueryBlock, mark: Callable[[Fragment], str]) -> BoundBlock:
+        """Return a windowed block bound, its relations without rows for the analysis."""
+        analysis = Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function)
+        return bind_block(self.context, self.text, block, analysis, mark)
+
+    def _hidden_columns(self, span: Span, edits: list[tuple[Span, Fragment | str]]) -> list[tuple[Span, Fragment | str]]:
+        found: list[tuple[Span, Fragment | str]] = []
+        for block in self.text.shape.blocks:
+            if not span.covers(block.span) or not self.reads_stream(block) or has_hidden(self.text, block):
+                continue
+            at = block.items[-1].span.end
+            found.append((Span(at, at), of(", " + self.hidden)))
+        return found
+
+    def reads_stream(self, block: QueryBlock) -> bool:
+        """Say whether the block's FROM holds a stream, at any depth."""
+        return any(block.relation and block.relation.covers(s.span) for s in self.text.shape.streams)
+
+
+def has_hidden(text: Text, block: QueryBlock) -> bool:
+    """Say whether a star of the block brings the hidden columns along by itself."""
+    names = {s.alias or s.name.last for s in text.shape.streams if block.relation and block.relation.covers(s.span)}
+    for item in block.items:
+        if item.star:
+            words = text.words(item.span)
+            if words[0].upper == "*" or words[0].text.lower() in {n.strip("`").lower() for n in names}:
+                return True
+    return False
+
+
+def _inside(span: Span, edits: list[tuple[Span, Fragment | str]]) -> bool:
+    return any(place.covers(span) for place, _ in edits)
+
+
+def refuse_streams_outside_from(text: Text, streams: tuple[StreamReference, ...]) -> None:
+    """Refuse a STREAM in a scalar subquery, in EXISTS or IN: it can be read only in FROM."""
+    for reference in streams:
+        for block in text.shape.blocks:
+            inside = block.span.covers(reference.span) and block.relation and not block.relation.covers(reference.span)
+            if inside and not any(c.query.covers(reference.span) for c in text.shape.ctes):
+                fail("WAREHOUSE_STREAM_OUTSIDE_FROM", reference.span)
+
+
+__all__ = ["FunctionRelation", "Marks", "StreamRelation", "Writer", "has_hidden", "joined", "refuse_streams_outside_from"]

@@ -1,0 +1,51 @@
+"""The query of a streaming table, bound: which streams it reads, and the one stateful block it may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warehouse.catalog.entries import Column
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.errors import SourceText, Span
+from warehouse.language.fragments import Fragment
+from warehouse.planning.sources import SourceKind, StreamSource
+
+HIDDEN = "__w_row, __w_arrival"
+"""Columns that every relation of a step carries along: the source row with its position, and its arrival."""
+
+
+def source_view(number: int) -> str:
+    """Return the name of the relation that stands for the query's stream ``number`` in a step."""
+    return f"__w_source{number}"
+
+
+@dataclass(frozen=True)
+class StreamingQuery:
+    """What a streaming table computes.
+
+    Attributes:
+        source: the text whose spans ``input`` remembers (views and common table expressions written out).
+        sources: the streams it reads, in the order of ``source_view`` numbers.
+        input: SQL over the source views: the *input* relation of ``dataflow.step``, or, without windows, the
+            table's rows; either with the hidden columns.
+        windowed: the stateful block, or None for a stateless table.
+        columns: the table's columns.
+        trigger_span: where the trigger stands, for warnings.
+    """
+
+    source: SourceText
+    sources: tuple[StreamSource, ...]
+    input: Fragment
+    windowed: WindowedQuery | None
+    columns: tuple[Column, ...]
+    trigger_span: Span | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Say whether all input ends (replays)."""
+        return all(s.bounded for s in self.sources)
+
+    @property
+    def reads_changes(self) -> bool:
+        """Say whether it reads the changes of a streaming table, withdrawals included."""
+        return any(s.kind is SourceKind.CHANGES for s in self.sources)

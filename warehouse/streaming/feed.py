@@ -1,0 +1,208 @@
+"""Feeds a streaming table its steps: what has arrived, a replay's instants, timers, the drain.
+
+Arrivals come through Structured Streaming (``foreachBatch`` under ``availableNow``), so every Spark source and
+its offset log serve as they are; a micro-batch that was begun is offered again after a crash, under its number.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from warehouse.catalog.entries import StreamEntry
+from warehouse.dataflow.times import BEGINNING, END
+from warehouse.streaming.log import Commit, Intent
+from warehouse.streaming.replay import Recording
+from warehouse.streaming.runner import Runner
+
+Frames = Callable[[], list[DataFrame]]
+Upstream = Callable[[], dict[str, int]]
+
+
+def now() -> int:
+    """Return the clock in microseconds."""
+    return time.time_ns() // 1000
+
+
+class Feed:
+    """Decides which steps a streaming table runs.
+
+    Args:
+        runner: runs them.
+        frames: opens the streaming frames of the table's sources.
+        upstream: returns the watermarks of the streaming tables it reads, by source number.
+        recording: opens the replay, or None when the source is not one.
+    """
+
+    def __init__(self, runner: Runner, frames: Frames, upstream: Upstream, recording: Callable[[], Recording] | None):
+        self.runner, self.frames, self.upstream, self.recording = runner, frames, upstream, recording
+        self.query, self.log = runner.query, runner.log
+        self._opened: Recording | None = None
+
+    def refresh(self) -> Iterator[Commit]:
+        """Run the steps for everything that is there; yield their commit records."""
+        with self.runner.lock:
+            yield from self._pending()
+            if self.recording:
+                yield from self._replayed()
+            else:
+                given = self.upstream()
+                yield from self._arrived(given)
+                yield from self._due(given)
+
+    def drain(self) -> Iterator[Commit]:
+        """Read what is there, then move the watermark to the end of time."""
+        yield from self.refresh()
+        with self.runner.lock:
+            last = self.log.last()
+            if last.drained and last.rows == 0:
+                return
+            clock = last.now if self.recording and last.step else now()
+            complete = bool(self.recording and self._open().schedule.complete)
+            before = BEGINNING if complete else last.after
+            yield self._step(Intent(last.step + 1, None, clock, before, True, complete), None)
+
+    # ------------------------------------------------------------------ steps
+
+    def _step(self, intent: Intent, frames: list[DataFrame] | None) -> Commit:
+        return self.runner.run(self.log.begin(intent), frames)
+
+    def _pending(self) -> Iterator[Commit]:
+        """Repeat a step without rows that was begun and not committed; those with rows come back with their batch."""
+        last = self.log.last()
+        begun = self.log.intent(last.step + 1)
+        if begun is not None and begun.batch is None and not self.recording:
+            yield self.runner.run(begun, None)
+
+    def _arrived(self, given: dict[str, int]) -> Iterator[Commit]:
+        done: list[Commit] = []
+        failure: list[BaseException] = []
+
+        def take(batch: DataFrame, number: int) -> None:
+            last = self.log.last()
+            if last.batch is not None and number <= last.batch:
+                return
+            intent = Intent(last.step + 1, number, now(), last.after, given=given)
+            try:
+                done.append(self._step(intent, self._split(batch)))
+            except BaseException as error:
+                failure.append(error)
+                raise
+
+        query = (
+            self._tagged()
+            .writeStream.foreachBatch(take)
+            .option("checkpointLocation", str(self.runner.folder / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            query.awaitTermination()
+        except PySparkException:
+            if failure:
+                raise failure[0] from None
+            raise
+        finally:
+            query.stop()
+        yield from done
+
+    def _tagged(self) -> DataFrame:
+        """Return all sources as one streaming frame, each in a struct column of its own."""
+        frames = self.frames()
+        if len(frames) == 1:
+            return frames[0]
+        tagged = None
+        for number, frame in enumerate(frames):
+            one = frame.select(
+                F.lit(number).alias("__w_source"),
+                *(
+                    (F.struct(*map(_column, f.columns)) if other == number else F.lit(None).cast(_struct(f))).alias(
+                        f"__w_s{other}"
+                    )
+                    for other, f in enumerate(frames)
+                ),
+            )
+            tagged = one if tagged is None else tagged.unionByName(one)
+        assert tagged is not None
+        return tagged
+
+    def _split(self, batch: DataFrame) -> list[DataFrame]:
+        if len(self.query.sources) == 1:
+            return [batch]
+        return [
+            batch.where(F.col("__w_source") == number).select(f"__w_s{number}.*")
+            for number in range(len(self.query.sources))
+        ]
+
+    def _due(self, given: dict[str, int]) -> Iterator[Commit]:
+        """Run a step without rows when a timer is due, or a watermark that moves without rows reaches a window."""
+        last, clock = self.log.last(), now()
+        if last.step == 0 or self.query.windowed is None:
+            return
+        moved = dict(given)
+        for number, source in enumerate(self.query.sources):
+            entry = source.entry
+            if isinstance(entry, StreamEntry) and entry.idle_timeout and source.watermark and last.arrived:
+                if clock - last.arrived >= entry.idle_timeout:
+                    moved[str(number)] = clock - source.watermark[1]
+        after = max(
+            last.after,
+            min(max(w, moved.get(n, BEGINNING)) for n, w in last.watermarks.items()) if last.watermarks else BEGINNING,
+        )
+        timer = last.due_clock is not None and last.due_clock <= clock
+        if timer or (after > last.after and last.due_watermark <= after):
+            yield self._step(Intent(last.step + 1, None, clock, last.after, given=moved), None)
+
+    # ------------------------------------------------------------------ replay
+
+    def _replayed(self) -> Iterator[Commit]:
+        """Run the recording's steps until no row, watermark move or timer is left."""
+        recording = self._open()
+        schedule = recording.schedule
+        read = sum(record.rows for record in self.log.all())
+        recording.check_overdue(self._clock(self.log.last()), read)
+        while True:
+            last = self.log.last()
+            clock = self._clock(last)
+            at = schedule.next(clock, last.due_clock)
+            if at is None:
+                return
+            given = schedule.watermark_at(at)
+            intent = Intent(
+                last.step + 1, None, at, BEGINNING if schedule.complete else last.after, False, schedule.complete,
+                {} if given is None else {"0": given},
+            )  # fmt: skip
+            arrived = recording.count(at) > (recording.count(clock) if clock is not None else 0)
+            reached = max(last.after, BEGINNING if given is None else given)
+            due = last.due_watermark <= reached or (last.due_clock is not None and last.due_clock <= at)
+            if arrived or due:
+                yield self._step(intent, [recording.rows(clock, at)] if arrived else None)
+            else:
+                yield self.runner.pass_by(intent, last, reached)
+
+    def _clock(self, last: Commit) -> int | None:
+        return last.now if last.step else None
+
+    def _open(self) -> Recording:
+        assert self.recording
+        if self._opened is None:
+            self._opened = self.recording()
+        return self._opened
+
+    def close(self) -> None:
+        """Give back what a replay keeps in memory."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+
+def _column(name: str):  # type: ignore[no-untyped-def]
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _struct(frame: DataFrame) -> str:
+    return frame.select(F.struct(*map(_column, frame.columns)).alias("s")).schema["s"].dataType.simpleString()

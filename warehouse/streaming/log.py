@@ -1,0 +1,137 @@
+"""The step log of one streaming table: an intent before a step runs, a commit record after it.
+
+A step without its commit record is run again with the intent's clock and input, which gives the same bytes;
+what it had already written is recognised by the step's number. A commit record is whole in itself: it names
+the state files, the watermarks and the next time at which anything is due, so the newest one is all that a
+restart reads. (D-Streams, section 3: deterministic steps make recovery a repetition.)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from warehouse.catalog.store import write_atomically
+from warehouse.dataflow.times import BEGINNING, END
+from warehouse.errors import fail
+
+FORMAT = 1
+KEPT = 3
+"""Commit records whose state files stay on disk: the current one and those a reader may still hold."""
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What a step is about to do.
+
+    Attributes:
+        step: its number, from 1.
+        batch: the source's micro-batch it reads, or None for a step without rows.
+        now: processing time in microseconds.
+        before: the watermark against which rows are judged.
+        drain, complete: see ``dataflow.query.Clock``.
+        given: watermarks that do not come from rows, by source number (an upstream table's, a replay's).
+    """
+
+    step: int
+    batch: int | None
+    now: int
+    before: int
+    drain: bool = False
+    complete: bool = False
+    given: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What a step did, and all that the next one needs.
+
+    Attributes:
+        step, batch, now: as in the intent; ``batch`` is the newest micro-batch that is in the state.
+        after: the watermark after the step.
+        watermarks: per source number.
+        drained: a DRAIN has happened: rows read later are late.
+        base: folder name of the state's base, or None. deltas: folder names of its deltas, oldest first.
+        base_rows, delta_rows: rows in them, whether live or not.
+        due_watermark, due_clock: the least at which a window must be looked at without rows (may be stale,
+            never too late); ``due_clock`` None when nothing waits for the clock.
+        rows, late, bad, panes: counts of this step. live: windows in the state. seconds: wall time.
+        arrived: processing time of the newest rows, for the idle time-out.
+    """
+
+    step: int
+    batch: int | None
+    now: int
+    before: int
+    after: int
+    watermarks: dict[str, int] = field(default_factory=dict)
+    drained: bool = False
+    base: str | None = None
+    deltas: tuple[str, ...] = ()
+    base_rows: int = 0
+    delta_rows: int = 0
+    due_watermark: int = END
+    due_clock: int | None = None
+    rows: int = 0
+    late: int = 0
+    bad: int = 0
+    panes: int = 0
+    state_bytes: int = 0
+    seconds: float = 0.0
+    arrived: int | None = None
+    format: int = FORMAT
+
+
+START = Commit(step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING)
+"""Where a streaming table stands before its first step."""
+
+
+class StepLog:
+    """Intents and commit records as small JSON files, written whole or not at all."""
+
+    def __init__(self, folder: Path):
+        self.intents, self.commits = folder / "intents", folder / "commits"
+
+    def begin(self, intent: Intent) -> Intent:
+        """Record ``intent``, or return the one recorded before a crash under the same number."""
+        found = self.intent(intent.step)
+        if found is not None and found.batch == intent.batch and found.drain == intent.drain:
+            return found
+        write_atomically(self.intents / f"{intent.step:09}.json", json.dumps(asdict(intent)))
+        return intent
+
+    def intent(self, step: int) -> Intent | None:
+        """Return the recorded intent of ``step``."""
+        file = self.intents / f"{step:09}.json"
+        return Intent(**_read(file)) if file.exists() else None
+
+    def commit(self, record: Commit) -> None:
+        """Record that a step is done."""
+        write_atomically(self.commits / f"{record.step:09}.json", json.dumps(asdict(record)))
+
+    def last(self) -> Commit:
+        """Return the newest commit record, ``START`` when there is none."""
+        newest = max(self.commits.glob("*.json"), default=None)
+        return self._commit(newest) if newest else START
+
+    def recent(self, count: int = KEPT) -> list[Commit]:
+        """Return the newest commit records, newest first."""
+        return [self._commit(f) for f in sorted(self.commits.glob("*.json"), reverse=True)[:count]]
+
+    def all(self) -> list[Commit]:
+        """Return all commit records, oldest first."""
+        return [self._commit(file) for file in sorted(self.commits.glob("*.json"))]
+
+    def _commit(self, file: Path) -> Commit:
+        found = _read(file)
+        if found.get("format", 0) > FORMAT:
+            fail("WAREHOUSE_FOLDER_TOO_NEW", folder=file.parent.parent, found=found["format"], known=FORMAT)
+        return Commit(**{**found, "deltas": tuple(found["deltas"])})
+
+
+def _read(file: Path) -> dict:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        fail("WAREHOUSE_STEP_LOG_DAMAGED", file=file.name, folder=file.parent.parent.name, reason=error)

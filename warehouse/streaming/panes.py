@@ -1,0 +1,192 @@
+"""What a streaming table emits: panes and late rows in Delta tables, and the view that reads the latest panes.
+
+Layout of ``panes`` (documented: other tools may read it): the table's own columns, ``_change_type``
+(``insert``; ``delete`` for a withdrawal; ``superseded`` for an ACCUMULATING pane that a later one replaced,
+without values), the pane's columns of ``panes('t')``, and the identity of the pane in ``__w_…`` columns:
+``__w_key``, ``__w_ws``, ``__w_we`` (bounds, microseconds) and ``__w_at`` (the step that inserted it).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from warehouse.catalog.entries import Column, quote_name
+from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.step import EARLY, ON_TIME, columns
+from warehouse.dataflow.times import bound_timestamp, watermark_timestamp
+from warehouse.language.statements import Mode
+
+IDENTITY = ("__w_key", "__w_ws", "__w_we", "__w_at")
+QUOTED_INSERT = "'insert'"
+ORDER = ("__w_order_we", "__w_order_ws")
+_FORBIDDEN = set(" ,;{}()\n\t=")
+
+
+def delta_path(folder: Path) -> str:
+    """Return a Delta table as a relation of SQL text."""
+    return "delta.`" + str(folder).replace("`", "``") + "`"
+
+
+def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...]) -> None:
+    """Create an empty Delta table.
+
+    Args:
+        spark: the session.
+        folder: where.
+        schema: DDL of its columns.
+        names: the user's column names; one that Parquet refuses turns column mapping on.
+    """
+    mapping = (
+        " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')" if any(_FORBIDDEN & set(n) for n in names) else ""
+    )
+    spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta{mapping}")
+
+
+def append(frame: DataFrame, folder: Path, application: str, step: int) -> None:
+    """Append rows of a step; a second append of the same step by the same application is skipped by Delta."""
+    (
+        frame.write.format("delta")
+        .mode("append")
+        .option("txnAppId", application)
+        .option("txnVersion", step)
+        .save(str(folder))
+    )
+
+
+def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
+    """Return the DDL of ``panes``; without keys there is no ``__w_key``."""
+    listed = [f"{quote_name(c.name)} {c.type}" for c in table]
+    listed += [
+        "_change_type string", "_pane_timing string", "_pane_index int",
+        "_emitted_at timestamp", "_watermark timestamp", "_step bigint",
+    ]  # fmt: skip
+    if keys:
+        listed.append("__w_key struct<" + ",".join(f"k{i}:{kind}" for i, kind in enumerate(keys)) + ">")
+    listed += [f"{name} bigint" for name in (*IDENTITY[1:], *ORDER)]
+    return ", ".join(listed)
+
+
+def emitted(query: WindowedQuery, delta: str, clock: Clock) -> str:
+    """Return SQL for the rows of ``panes`` that a step emits.
+
+    Args:
+        query: the block. delta: the relation of the step's outcome. clock: the step's times.
+    """
+    key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
+    stamp = (
+        f"timestamp_micros({clock.now}L) AS _emitted_at",
+        f"{watermark_timestamp(clock.after)} AS _watermark",
+        f"{clock.step}L AS _step",
+        key if query.keys else "",
+    )
+    order = ("we AS __w_order_we", "ws AS __w_order_ws")
+    new = columns(
+        tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(query.outputs)), "'insert' AS _change_type",
+        f"{_timing('timing')} AS _pane_timing", "pane_idx AS _pane_index", stamp,
+        "ws AS __w_ws", "we AS __w_we", f"{clock.step}L AS __w_at", order,
+    )  # fmt: skip
+    inserts = f"SELECT {new} FROM {delta} WHERE shown"
+    if query.mode is Mode.DISCARDING:
+        return inserts
+    retracting = query.mode is Mode.RETRACTING
+    values = tuple(
+        f"{f'g.out.o{i}' if retracting else f'CAST(NULL AS {o.type})'} AS {quote_name(o.name)}"
+        for i, o in enumerate(query.outputs)
+    )
+    old = columns(
+        values, f"'{'delete' if retracting else 'superseded'}' AS _change_type",
+        f"{_timing('g.timing')} AS _pane_timing", "g.idx AS _pane_index", stamp,
+        "g.ws AS __w_ws", "g.we AS __w_we", "g.step AS __w_at", order,
+    )  # fmt: skip
+    return f"SELECT {old} FROM {delta} LATERAL VIEW explode(gone) AS g UNION ALL {inserts}"
+
+
+def passed_on(table: tuple[Column, ...], rows: str, changes: bool, clock: Clock) -> str:
+    """Return SQL for the rows of ``panes`` of a stateless table: one pane per row of ``rows``.
+
+    Args:
+        table: its columns. rows: the relation of its rows, with ``__w_row``.
+        changes: it reads the changes of a streaming table, whose panes' identity its own rows take over.
+        clock: the step's times.
+    """
+    nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], *ORDER))
+    return "SELECT " + columns(
+        tuple(quote_name(c.name) for c in table), f"{'__w_row.change' if changes else QUOTED_INSERT} AS _change_type",
+        "CAST(NULL AS STRING) AS _pane_timing", "CAST(NULL AS INT) AS _pane_index",
+        f"timestamp_micros({clock.now}L) AS _emitted_at", f"{watermark_timestamp(clock.after)} AS _watermark",
+        f"{clock.step}L AS _step",
+        f"named_struct('k0', {'__w_row.identity' if changes else 'CAST(NULL AS STRING)'}) AS __w_key", nothing,
+    ) + f" FROM {rows}"  # fmt: skip
+
+
+def _timing(column: str) -> str:
+    return f"CASE {column} WHEN {EARLY} THEN 'EARLY' WHEN {ON_TIME} THEN 'ON_TIME' ELSE 'LATE' END"
+
+
+def latest(folder: Path, table: tuple[Column, ...], keyed: bool, appends_only: bool) -> str:
+    """Return the query of the view ``t``: the panes that stand."""
+    listed = ", ".join("p." + quote_name(c.name) for c in table)
+    source = delta_path(folder)
+    kept = f"SELECT {listed} FROM {source} AS p WHERE p._change_type = 'insert'"
+    if appends_only:
+        return kept
+    same = " AND ".join(f"d.{name} <=> p.{name}" for name in IDENTITY if keyed or name != "__w_key")
+    taken = f"SELECT 1 FROM {source} AS d WHERE d._change_type <> 'insert' AND {same}"
+    return f"{kept} AND NOT EXISTS ({taken})"
+
+
+def pane_rows(folder: Path, table: tuple[Column, ...], keyed: bool) -> str:
+    """Return the relation behind ``panes('t')``: every pane in order, withdrawals before their pane."""
+    visible = [quote_name(c.name) for c in table]
+    visible += ["_change_type", "_pane_timing", "_pane_index", "_emitted_at", "_watermark", "_step"]
+    order = ["_step", *(["__w_key"] if keyed else []), *ORDER, "_change_type", "__w_ws"]
+    # 'delete' sorts before 'insert', so a withdrawal stands directly before its pane
+    return (
+        f"(SELECT {', '.join(visible)} FROM {delta_path(folder)} WHERE _change_type <> 'superseded'"
+        f" ORDER BY {', '.join(order)})"
+    )
+
+
+# ------------------------------------------------------------------ late rows
+
+
+def late_schema(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> str:
+    """Return the DDL of ``late_rows``: the source's columns, or one struct column per source when there are several."""
+    listed = [f"{quote_name(name)} {kind}" for name, kind in _late_columns(sources)]
+    start, end = _bound_names(sources)
+    listed += [f"{start} timestamp", f"{end} timestamp", "_why string", "_at timestamp", "_position string", "_step bigint"]
+    return ", ".join(listed)
+
+
+def _late_columns(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> list[tuple[str, str]]:
+    if len(sources) == 1:
+        return [(c.name, c.type) for c in sources[0][1]]
+    return [(name, struct_type(cols)) for name, cols in sources]
+
+
+def struct_type(table: tuple[Column, ...]) -> str:
+    """Return the struct type of a row of ``table``."""
+    return "struct<" + ",".join(f"{quote_name(c.name)}:{c.type}" for c in table) + ">"
+
+
+def _bound_names(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[str, str]:
+    """Return the names of the missed window's bounds, with an underscore where the source has such columns itself."""
+    taken = {name.lower() for name, _ in _late_columns(sources)}
+    mark = "_" if taken & {"window_start", "window_end"} else ""
+    return f"{mark}window_start", f"{mark}window_end"
+
+
+def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], relation: str, clock: Clock) -> str:
+    """Return SQL for the rows of ``late_rows`` from ``__w_row``, ``ws``, ``we`` of ``relation``."""
+    start, end = _bound_names(sources)
+    if len(sources) == 1:
+        values = [f"__w_row.r0.{quote_name(c.name)} AS {quote_name(c.name)}" for c in sources[0][1]]
+    else:
+        values = [f"__w_row.r{i} AS {quote_name(name)}" for i, (name, _) in enumerate(sources)]
+    return "SELECT " + columns(
+        tuple(values), f"{bound_timestamp('ws')} AS {start}", f"{bound_timestamp('we')} AS {end}",
+        "'LATE' AS _why", f"timestamp_micros({clock.now}L) AS _at", "__w_row.position AS _position",
+        f"{clock.step}L AS _step",
+    ) + f" FROM {relation}"  # fmt: skip

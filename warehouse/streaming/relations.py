@@ -1,0 +1,163 @@
+"""What stands for streams and for our table functions in a batch query, as SQL text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
+from warehouse.dataflow import step
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
+from warehouse.dataflow.triggers import thens
+from warehouse.dataflow.windows import Sessions
+from warehouse.errors import fail
+from warehouse.language.statements import TableFunction
+from warehouse.planning.context import Context
+from warehouse.planning.render import FunctionRelation
+from warehouse.planning.sources import SourceKind, StreamSource
+from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.streaming import bad_rows, panes, sources
+from warehouse.streaming.log import Commit, StepLog
+from warehouse.streaming.runner import table_folder
+from warehouse.streaming.state import State
+from warehouse.streaming.tables import keyed
+
+FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress")
+
+
+def stream_relation(home: Path, source: StreamSource) -> str:
+    """Return all that has arrived of a stream, as a batch sees it."""
+    match source.kind:
+        case SourceKind.STREAM:
+            assert isinstance(source.entry, StreamEntry)
+            return sources.batch_relation(source.entry)
+        case SourceKind.PANES:
+            assert isinstance(source.entry, StreamingTableEntry)
+            return panes.pane_rows(table_folder(home, source.entry) / "panes", source.entry.columns, keyed(source.entry))
+    return source.name
+
+
+def function_relation(
+    home: Path, context: Context, bind: Callable[[StreamingTableEntry], StreamingQuery]
+) -> FunctionRelation:
+    """Return what writes a table function of ours as a relation.
+
+    Args:
+        home: the warehouse folder. context: the catalog. bind: gives the query of a streaming table.
+    """
+
+    def relation(call: TableFunction) -> str:
+        schema, name = context.resolve(call.argument)
+        entry = context.catalog.streaming_table(schema, name)
+        stream = context.catalog.stream(schema, name)
+        if call.function == "bad_rows":
+            if stream is not None:
+                return bad_rows.relation(home, stream.schema, stream.name, stream.columns)
+            columns = context.analyzer.table_columns(call.argument)
+            if columns is None or entry is not None:
+                _not_found(context, call, "stream")
+            return bad_rows.relation(home, schema, name, columns)
+        if entry is None:
+            _not_found(context, call, "streaming table")
+        folder = table_folder(home, entry)
+        match call.function:
+            case "panes":
+                return panes.pane_rows(folder / "panes", entry.columns, keyed(entry))
+            case "late_rows":
+                if entry.stateless:
+                    fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
+                return f"(SELECT * EXCEPT (_step) FROM {panes.delta_path(folder / 'late_rows')} ORDER BY _step)"
+            case "stream_progress":
+                return progress(StepLog(folder))
+            case "stream_state":
+                query = bind(entry).windowed
+                if query is None:
+                    fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
+                return state(folder, query)
+        raise AssertionError(call.function)
+
+    return relation
+
+
+def _not_found(context: Context, call: TableFunction, kind: str) -> None:
+    known = [e.name for e in (context.catalog.streams() if kind == "stream" else context.catalog.streaming_tables())]
+    close = difflib.get_close_matches(call.argument.last, known, 1)
+    similar = f"did you mean {close[0]}?" if close else f"SHOW {kind.upper()}S lists what there is."
+    condition = "WAREHOUSE_STREAM_NOT_FOUND" if kind == "stream" else "WAREHOUSE_STREAMING_TABLE_NOT_FOUND"
+    fail(condition, call.argument.span, name=call.argument.last, similar=similar)
+
+
+# ------------------------------------------------------------------ stream_progress
+
+
+def progress(log: StepLog) -> str:
+    """Return the relation of ``stream_progress('t')``: one row per step that is committed."""
+    rows = [_progress_row(record) for record in log.all()]
+    names = (
+        "step, emitted_at, rows_in, late, bad, panes, watermark, skew_seconds, state_rows, state_bytes, seconds"
+    )
+    if not rows:
+        rows = ["0L, NULL, 0L, 0L, 0L, 0L, NULL, CAST(NULL AS DOUBLE), 0L, 0L, 0D"]
+        return f"(SELECT * FROM VALUES ({rows[0]}) AS __w_p({names}) WHERE false)"
+    return f"(SELECT * FROM VALUES ({'), ('.join(rows)}) AS __w_p({names}))"
+
+
+def _progress_row(record: Commit) -> str:
+    ends = abs(record.after) >= END
+    skew = "CAST(NULL AS DOUBLE)" if ends else f"{(record.now - record.after) / 1e6!r}D"
+    return (
+        f"{record.step}L, timestamp_micros({record.now}L), {record.rows}L, {record.late}L, {record.bad}L,"
+        f" {record.panes}L, {watermark_timestamp(record.after)}, {skew},"
+        f" {record.base_rows + record.delta_rows}L, {record.state_bytes}L, {record.seconds!r}D"
+    )
+
+
+# ------------------------------------------------------------------ stream_state
+
+
+def state(folder: Path, query: WindowedQuery) -> str:
+    """Return the relation of ``stream_state('t')``: the live windows as of the newest commit record."""
+    commit = StepLog(folder).last()
+    files = State(folder / "state", query)
+    names = ([commit.base] if commit.base else []) + list(commit.deltas)
+    listed = step.columns(step.state_columns(query))
+    keys = [f"{k} AS {_key_name(query, i)}" for i, k in enumerate(query.key_columns)]
+    parts = query.partial_columns
+    partials = "named_struct(" + ", ".join(f"'{p}', {p}" for p in parts) + ")" if parts else "CAST(NULL AS STRING)"
+    active = [f"t_{n.id} AS trigger_part_{i}" for i, n in enumerate(thens(query.trigger))]
+    shown = step.columns(
+        tuple(keys), f"{bound_timestamp('ws')} AS window_start", f"{bound_timestamp('we')} AS window_end",
+        f"{partials} AS partials", "pn AS pending_rows", "timestamp_micros(pf) AS first_pending_at", tuple(active),
+        "idx AS panes", "timestamp_micros(due_at) AS due_at",
+        f"CASE WHEN due_wm < {END}L THEN timestamp_micros(due_wm) END AS due_watermark", "step AS changed_in_step",
+    )  # fmt: skip
+    if not names:
+        kinds = dict(zip(query.key_columns, query.keys, strict=True))
+        kinds |= {p: partial.type for p, partial in zip(parts, query.parts.partials, strict=True)}
+        kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | step.standing_types(query)
+        empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in step.state_columns(query))
+        return f"(SELECT {shown} FROM (SELECT {empty}) WHERE false)"
+    versions = [f"SELECT {listed} FROM parquet.{_quoted(files.path(n))}" for n in names]
+    if isinstance(query.window, Sessions):
+        gone = ", ".join(
+            "__w_gone AS ws" if c == "ws" else "true AS dropped" if c == "dropped" else c
+            for c in step.state_columns(query)
+        )
+        versions += [
+            f"SELECT {gone} FROM parquet.{_quoted(files.path(n))} LATERAL VIEW explode(vanished) AS __w_gone"
+            for n in commit.deltas
+        ]
+    return f"(SELECT {shown} FROM ({step.newest(query, '(' + ' UNION ALL '.join(versions) + ')')}))"
+
+
+def _quoted(path: str) -> str:
+    return "`" + path.replace("`", "``") + "`"
+
+
+def _key_name(query: WindowedQuery, number: int) -> str:
+    """Return the output that shows a key as it is, or ``key_<n>``."""
+    return next(
+        (quote_name(o.name) for o in query.outputs if o.sql.strip() == f"__w_k{number}"), f"key_{number}"
+    )

@@ -1,0 +1,322 @@
+"""Runs the steps of one streaming table: rows in, windows merged, panes out, each exactly once.
+
+A step writes in this order: intent, state delta, panes, late and bad rows, commit record. Whatever is killed
+when, the next run finds the newest commit record, repeats the step that has none under its logged clock, and
+writes nothing twice.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
+from warehouse.dataflow import step
+from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.times import BEGINNING, END
+from warehouse.language.statements import Mode
+from warehouse.planning.sources import SourceKind, StreamSource
+from warehouse.planning.streaming_query import StreamingQuery, source_view
+from warehouse.streaming import bad_rows, panes, sources
+from warehouse.streaming.log import Commit, Intent, StepLog
+from warehouse.streaming.state import FEW_HITS, State
+
+Report = Callable[[Commit], None]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one pass over a source's rows of a step found.
+
+    Attributes:
+        rows, bad: how many came, and how many did not parse. high: the highest timestamp, or None.
+    """
+
+    rows: int
+    bad: int
+    high: int | None
+
+
+NOTHING = Seen(0, 0, None)
+
+SETTINGS = {
+    # every stage of a small step would become a job of its own (FACTS: 10 to 20 % of a step)
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+}
+"""What a step's session differs in from a user's: no user's SET can change what a step computes."""
+
+
+def table_folder(home: Path, entry: StreamingTableEntry) -> Path:
+    """Return the folder that holds everything of a streaming table."""
+    return home / "streaming" / entry.id
+
+
+class Runner:
+    """Runs steps of one streaming table; one step at a time, whoever asks."""
+
+    def __init__(
+        self, spark: SparkSession, home: Path, entry: StreamingTableEntry, query: StreamingQuery, report: Report
+    ):
+        self.home, self.folder = home, table_folder(home, entry)
+        self.entry, self.query, self.report = entry, query, report
+        self.log = StepLog(self.folder)
+        self.state = State(self.folder / "state", query.windowed) if query.windowed else None
+        self.lock = threading.Lock()
+        self.session = spark.newSession()
+        for key, value in SETTINGS.items():
+            self.session.conf.set(key, value)
+
+    # ------------------------------------------------------------------ one step
+
+    def run(self, intent: Intent, frames: list[DataFrame] | None) -> Commit:
+        """Run one step and commit it.
+
+        Args:
+            intent: recorded before; its clock is the only time the step sees.
+            frames: per source the rows of the step in the layout of ``streaming.sources``; None: no rows.
+        """
+        started = time.monotonic()
+        last = self.log.last()
+        if self.query.windowed is None:
+            record = self._stateless(intent, last, frames)
+        else:
+            record = self._windowed(self.query.windowed, intent, last, frames)
+        record = replace(record, seconds=round(time.monotonic() - started, 3))
+        self.log.commit(record)
+        if self.state:
+            self.state.clean(self.log.recent())
+        self.report(record)
+        return record
+
+    def _windowed(self, query: WindowedQuery, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
+        assert self.state
+        session, observed = self._sources(frames, intent.now)
+        session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
+        rows = session.sql(step.assigned(query, "__w_input"))
+        watch = None
+        if frames is not None:
+            watch = Observation()
+            late_here = F.expr(step.is_late(query, intent.before))
+            rows = rows.observe(
+                watch, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late")
+            )
+        rows.createOrReplaceTempView("__w_rows")
+        batch = session.sql(step.partials(query, "__w_rows", intent.before))
+        hits, bounds, seen = None, (None, None), [NOTHING] * len(self.query.sources)
+        untimed = late = 0
+        if frames is not None:
+            batch = batch.persist()
+            counted, *bounds = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
+            hits = batch if counted <= FEW_HITS else None
+            seen = [_seen(o) for o in observed]
+            untimed, late = watch.get.get("untimed") or 0, watch.get.get("late") or 0
+        batch.createOrReplaceTempView("__w_batch")
+        watermarks, after = self._watermark(intent, last, seen)
+        clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
+        touched = self.state.touched(session, last, clock, hits, tuple(bounds))
+        if touched is not None:
+            touched.createOrReplaceTempView("__w_state")
+        windows = step.merged(query, "__w_state" if touched is not None else None, "__w_batch", clock)
+        figures = Observation()
+        delta = self.state.delta_name(intent.step)
+        session.sql(step.outcome(query, windows, clock)).observe(
+            figures,
+            F.count(F.lit(1)).alias("count"),
+            F.count_if(F.col("shown")).alias("shown"),
+            (F.count_if(F.expr("gone IS NOT NULL")) if _withdraws(query) else F.lit(0)).alias("gone"),
+            F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
+            F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
+        ).write.mode("overwrite").parquet(self.state.path(delta))
+        made = figures.get
+        if made["shown"] or made["gone"]:
+            session.read.parquet(self.state.path(delta)).where("emit").createOrReplaceTempView("__w_delta")
+            self._append(session.sql(panes.emitted(query, "__w_delta", clock)), "panes", intent.step)
+        if late:
+            session.sql(step.late_rows(query, "__w_rows", intent.before)).createOrReplaceTempView("__w_late")
+            self._append(session.sql(panes.late(self._named_sources(), "__w_late", clock)), "late_rows", intent.step)
+        bad = self._bad(frames, intent, seen, untimed)
+        if frames is not None:
+            batch.unpersist()
+        dues = [d for d in (last.due_watermark if last.due_watermark > after else None, made["due_wm"]) if d is not None]
+        timers = [d for d in (last.due_clock if (last.due_clock or 0) > intent.now else None, made["due_at"]) if d]
+        record = Commit(
+            step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
+            before=intent.before, after=BEGINNING if intent.complete and not intent.drain else after,
+            watermarks=watermarks, drained=last.drained or intent.drain,
+            base=last.base, deltas=(*last.deltas, delta), base_rows=last.base_rows,
+            delta_rows=last.delta_rows + made["count"],
+            due_watermark=min(dues, default=END), due_clock=min(timers, default=None),
+            rows=sum(s.rows for s in seen), late=late, bad=bad, panes=made["shown"],
+            arrived=intent.now if frames is not None else last.arrived,
+        )  # fmt: skip
+        record = self.state.compacted(session, record)
+        return replace(record, state_bytes=self.state.size(record))
+
+    def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
+        seen, made = [NOTHING] * len(self.query.sources), 0
+        if frames is not None:
+            seen = [_looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
+        watermarks, after = self._watermark(intent, last, seen)
+        if frames is not None:
+            session, _ = self._sources(frames, intent.now)
+            session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
+            clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
+            count = Observation()
+            frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
+            self._append(frame.observe(count, F.count(F.lit(1)).alias("rows")), "panes", intent.step)
+            made = count.get.get("rows") or 0
+        bad = self._bad(frames, intent, seen, 0)
+        return Commit(
+            step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
+            before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
+            rows=sum(s.rows for s in seen), bad=bad, panes=made,
+            arrived=intent.now if frames is not None else last.arrived,
+        )  # fmt: skip
+
+    def pass_by(self, intent: Intent, last: Commit, after: int) -> Commit:
+        """Commit a step in which only the clock and the watermark move and nothing is due."""
+        record = replace(
+            last, step=intent.step, now=intent.now, before=intent.before,
+            after=BEGINNING if intent.complete else after, watermarks={n: after for n in last.watermarks} or {"0": after},
+            rows=0, late=0, bad=0, panes=0, seconds=0.0,
+        )  # fmt: skip
+        self.log.commit(record)
+        return record
+
+    # ------------------------------------------------------------------ parts of a step
+
+    def _sources(self, frames: list[DataFrame] | None, now: int) -> tuple[SparkSession, list[Observation]]:
+        """Make the source views of a step; return its session and, per source, the observation of its rows."""
+        session = frames[0].sparkSession if frames else self.session
+        observed = []
+        for number, source in enumerate(self.query.sources):
+            if frames is None:
+                session.sql(f"SELECT * FROM {self._no_rows()[number]}").createOrReplaceTempView(source_view(number))
+                continue
+            if isinstance(source.entry, StreamEntry):
+                sources.refuse_bad(source.entry, frames[number])
+            watch = Observation()
+            frame = frames[number].observe(watch, *_measures(source))
+            good = frame.where("__w_bad IS NULL") if "__w_bad" in frame.columns else frame
+            arrival = "__w_arrival" if "__w_arrival" in frame.columns else f"{now}L"
+            listed = [quote_name(c.name) for c in source.columns]
+            good.selectExpr(*listed, f"{self._row(number)} AS __w_row", f"{arrival} AS __w_arrival").createOrReplaceTempView(
+                source_view(number)
+            )
+            observed.append(watch)
+        return session, observed
+
+    def _row(self, number: int) -> str:
+        """Return SQL for the hidden column that carries the source's row: one field per source, the others NULL."""
+        source = self.query.sources[number]
+        fields = ["'position', CAST(__w_position AS STRING)"]
+        for other, its in enumerate(self.query.sources):
+            kind = panes.struct_type(its.columns)
+            values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
+            value = f"named_struct({values})" if other == number else "NULL"
+            fields.append(f"'r{other}', CAST({value} AS {kind})")
+        if self.query.reads_changes:
+            changes = source.kind is SourceKind.CHANGES
+            fields.append(f"'change', {'__w_change' if changes else chr(39) + 'insert' + chr(39)}")
+            fields.append(f"'identity', {'__w_identity' if changes else 'CAST(NULL AS STRING)'}")
+        return f"named_struct({', '.join(fields)})"
+
+    def _no_rows(self) -> list[str]:
+        """Return, per source, a relation like its source view, without rows."""
+        rows = [f"'r{i}', CAST(NULL AS {panes.struct_type(s.columns)})" for i, s in enumerate(self.query.sources)]
+        changes = ["'change', ''", "'identity', ''"] if self.query.reads_changes else []
+        hidden = ", ".join(["'position', ''", *rows, *changes])
+        return [
+            "(SELECT "
+            + ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in source.columns)
+            + f", named_struct({hidden}) AS __w_row, CAST(NULL AS BIGINT) AS __w_arrival WHERE false)"
+            for source in self.query.sources
+        ]
+
+    def _watermark(self, intent: Intent, last: Commit, seen: list[Seen]) -> tuple[dict[str, int], int]:
+        """Return the watermark of each source, and the query's after the step: the least, and never going back."""
+        if intent.complete:
+            return {}, END
+        found: dict[str, int] = {}
+        for number, (source, its) in enumerate(zip(self.query.sources, seen, strict=True)):
+            candidates = [last.watermarks.get(str(number), BEGINNING), intent.given.get(str(number), BEGINNING)]
+            if source.watermark and its.high is not None and str(number) not in intent.given:
+                candidates.append(its.high - source.watermark[1])
+            found[str(number)] = max(candidates)
+        after = max(intent.before, min(found.values(), default=BEGINNING))
+        return found, END if intent.drain else after
+
+    def _append(self, frame: DataFrame, kind: str, number: int) -> None:
+        panes.append(frame, self.folder / kind, f"{self.entry.id}/{kind}", number)
+
+    def _bad(self, frames: list[DataFrame] | None, intent: Intent, seen: list[Seen], untimed: int) -> int:
+        """Set aside the records that did not parse and the rows without a timestamp; return how many."""
+        if frames is None:
+            return 0
+        at = f"timestamp_micros({intent.now}L)"
+        for number, (source, its) in enumerate(zip(self.query.sources, seen, strict=True)):
+            parts = []
+            if its.bad:
+                parts.append(frames[number].where("__w_bad IS NOT NULL").withColumn(bad_rows.WHY, F.lit(bad_rows.NOT_PARSED)))
+            if untimed:
+                parts.append(self._untimed(frames[number].sparkSession, number))
+            for part in parts[1:]:
+                parts[0] = parts[0].unionByName(part, allowMissingColumns=True)
+            if parts:
+                schema, name = (source.entry.schema, source.entry.name) if source.entry else _split_name(source.name)
+                columns = (schema, name, source.columns)
+                bad_rows.append(parts[0].sparkSession, self.home, columns, self.entry, intent.step, parts[0], at)
+        return sum(s.bad for s in seen) + untimed
+
+    def _untimed(self, session: SparkSession, number: int) -> DataFrame:
+        """Return the rows of a source whose timestamp for the window is NULL."""
+        row = f"__w_row.r{number}"
+        listed = [f"{row}.{quote_name(c.name)} AS {quote_name(c.name)}" for c in self.query.sources[number].columns]
+        rows = session.table("__w_rows").where(f"ts IS NULL AND {row} IS NOT NULL")
+        return rows.selectExpr(
+            *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
+            f"'{bad_rows.TIME_IS_NULL}' AS {bad_rows.WHY}",
+        )  # fmt: skip
+
+    def _named_sources(self) -> tuple:
+        return tuple((s.reference.name.last, s.columns) for s in self.query.sources)
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    parts = [p.strip("`") for p in name.split(".")]
+    return (parts[-2] if len(parts) > 1 else "default"), parts[-1]
+
+
+def _withdraws(query: WindowedQuery) -> bool:
+    return query.mode is not Mode.DISCARDING
+
+
+def _quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _measures(source: StreamSource) -> list:
+    """Return what is observed of a source's rows: their count, how many are bad, and the highest timestamp."""
+    high = F.lit(None).cast("bigint")
+    if source.watermark:
+        high = F.max(F.expr(f"unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP))"))
+    bad = F.count("__w_bad") if source.kind is SourceKind.STREAM else F.lit(0)
+    return [F.count(F.lit(1)).alias("rows"), bad.alias("bad"), high.alias("high")]
+
+
+def _seen(watch: Observation) -> Seen:
+    found = watch.get
+    return Seen(found.get("rows") or 0, found.get("bad") or 0, found.get("high"))
+
+
+def _looked_at(frame: DataFrame, source: StreamSource) -> Seen:
+    found = frame.agg(*_measures(source)).first()
+    return Seen(found["rows"] or 0, found["bad"] or 0, found["high"])

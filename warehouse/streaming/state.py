@@ -1,0 +1,150 @@
+"""State on disk: a compacted base and one delta per step, as Parquet files that are never changed.
+
+The identity of a row is (keys, ws) and the newest step wins. A step reads the base where its rows hit or
+something is due, which Parquet's statistics narrow down, and all of the deltas, which are few and small.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from warehouse.dataflow import step
+from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.windows import Sessions
+from warehouse.streaming.log import Commit
+
+MOST_DELTAS = 10
+"""Deltas that may pile up before they are folded into a new base."""
+
+FEW_HITS = 200_000
+"""Up to so many windows hit by a batch, the base is joined with them before it is shuffled."""
+
+
+class State:
+    """The state files of one streaming table."""
+
+    def __init__(self, folder: Path, query: WindowedQuery):
+        self.folder, self.query = folder, query
+        self.columns = list(step.state_columns(query))
+
+    def path(self, name: str) -> str:
+        """Return the path of a base or a delta."""
+        return str(self.folder / name)
+
+    def delta_name(self, number: int) -> str:
+        """Return the folder name of a step's delta."""
+        return f"delta-{number:09}"
+
+    def touched(self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple) -> DataFrame | None:
+        """Return all versions of the state rows that a step can touch, or None when there is no state.
+
+        Args:
+            spark: the step's session.
+            last: the newest commit record.
+            clock: the step's times.
+            hits: the batch's windows, when they are few; else None.
+            bounds: least start and greatest end of the batch's windows, (None, None) without rows.
+        """
+        parts = []
+        if last.base:
+            parts.append(self._base(spark, last, clock, hits, bounds))
+        if last.deltas:
+            parts += self._deltas(spark, last.deltas)
+        whole = None
+        for part in parts:
+            whole = part if whole is None else whole.unionByName(part)
+        return whole
+
+    def _base(self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple) -> DataFrame:
+        base = spark.read.parquet(self.path(last.base or "")).select(*self.columns)
+        due = F.expr(step.is_due(clock))
+        low, high = bounds
+        if low is None:
+            return base.where(due)
+        # sessions that only touch a row's proto-session are not hit: half-open on both sides
+        near = F.expr(f"we > {low}L AND ws < {high}L")
+        if hits is None:
+            return base.where(due | near)
+        keys = list(self.query.key_columns)
+        if isinstance(self.query.window, Sessions):
+            wanted = hits.groupBy(*keys).agg(F.min("ws").alias("h_ws"), F.max("we").alias("h_we"))
+            match = F.expr("base.ws < hit.h_we AND hit.h_ws < base.we")
+        else:
+            wanted = hits.select(*keys, F.col("ws").alias("h_ws")).distinct()
+            match = F.expr("base.ws = hit.h_ws")
+        for key in keys:
+            match = match & F.col(f"base.{key}").eqNullSafe(F.col(f"hit.{key}"))
+        hit = base.where(near & ~due).alias("base").join(F.broadcast(wanted).alias("hit"), match, "left_semi")
+        return base.where(due).unionByName(hit.select("base.*"))
+
+    def _deltas(self, spark: SparkSession, names: tuple[str, ...]) -> list[DataFrame]:
+        deltas = spark.read.parquet(*(self.path(name) for name in names))
+        parts = [deltas.select(*self.columns)]
+        if isinstance(self.query.window, Sessions):
+            gone = deltas.where("size(vanished) > 0").withColumn("gone_ws", F.explode("vanished"))
+            parts.append(
+                gone.select(
+                    *(
+                        F.col("gone_ws").alias("ws") if c == "ws"
+                        else F.lit(True).alias("dropped") if c == "dropped"
+                        else F.col(c)
+                        for c in self.columns
+                    )
+                )
+            )  # fmt: skip
+        return parts
+
+    def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
+        """Return the live windows as of ``commit``, or None when there never were any."""
+        parts = [spark.read.parquet(self.path(commit.base)).select(*self.columns)] if commit.base else []
+        if commit.deltas:
+            parts += self._deltas(spark, commit.deltas)
+        if not parts:
+            return None
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.unionByName(part)
+        view = f"__w_live_{self.folder.parent.name.replace('-', '_')}"
+        whole.createOrReplaceTempView(view)
+        return spark.sql(step.newest(self.query, view))
+
+    def compacted(self, spark: SparkSession, commit: Commit) -> Commit:
+        """Fold the deltas into a new base when they have piled up; return the commit record to write."""
+        if len(commit.deltas) <= MOST_DELTAS and commit.delta_rows <= max(200_000, 2 * commit.base_rows):
+            return commit
+        live = self.live(spark, commit)
+        assert live is not None
+        name = f"base-{commit.step:09}"
+        order = ["we", *self.query.key_columns]
+        # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
+        live.repartitionByRange(max(1, commit.delta_rows // 500_000), *order).sortWithinPartitions(*order).write.mode(
+            "overwrite"
+        ).parquet(self.path(name))
+        figures = spark.read.parquet(self.path(name)).agg(
+            F.count(F.lit(1)), F.min("due_wm"), F.min("due_at")
+        ).first()  # fmt: skip
+        rows, due_watermark, due_clock = figures or (0, None, None)
+        return replace(
+            commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0,
+            due_watermark=due_watermark if due_watermark is not None else commit.due_watermark,
+            due_clock=due_clock,
+        )  # fmt: skip
+
+    def size(self, commit: Commit) -> int:
+        """Return the bytes of the state's files."""
+        names = ([commit.base] if commit.base else []) + list(commit.deltas)
+        return sum(f.stat().st_size for n in names for f in (self.folder / n).glob("*.parquet"))
+
+    def clean(self, kept: list[Commit]) -> None:
+        """Remove the files that none of the ``kept`` commit records names and that no step is writing."""
+        named = {n for c in kept for n in (*c.deltas, c.base)}
+        newest = max((c.step for c in kept), default=0)
+        for folder in self.folder.glob("*-*"):
+            number = int(folder.name.rpartition("-")[2])
+            if folder.name not in named and number <= newest:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,278 @@
+"""The streaming tables of a warehouse: made, refreshed, drained, started, stopped, dropped.
+
+The catalog's entry is the truth. A table is made in the order folder, Delta tables, entry, view, first steps;
+when anything fails, what there is so far is removed again, and what a killed process left is swept at the
+next start (``mend``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
+from warehouse.catalog.store import Catalog
+from warehouse.dataflow.times import BEGINNING
+from warehouse.errors import fail
+from warehouse.planning.sources import SourceKind, StreamSource
+from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.streaming import bad_rows, panes, replay, sources
+from warehouse.streaming.feed import Feed
+from warehouse.streaming.log import Commit, StepLog
+from warehouse.streaming.runner import Runner, table_folder
+
+Report = Callable[[StreamingTableEntry, Commit], None]
+Binder = Callable[[StreamingTableEntry], StreamingQuery]
+
+
+@dataclass
+class _Background:
+    """A streaming table that runs on: its thread, the bell that stops it, and what went wrong."""
+
+    thread: threading.Thread
+    stop: threading.Event
+    failure: list[BaseException]
+
+
+class StreamingTables:
+    """Acts on streaming tables.
+
+    Args:
+        bind: returns the bound query of an entry, for tables that exist already.
+        report: is told of every step.
+    """
+
+    def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report):
+        self.spark, self.catalog, self.home, self.bind, self.report = spark, catalog, home, bind, report
+        self._feeds: dict[str, Feed] = {}
+        self._running: dict[str, _Background] = {}
+
+    # ------------------------------------------------------------------ making and dropping
+
+    def create(self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry | None) -> list[Commit]:
+        """Make a streaming table and read what is there.
+
+        Raises:
+            WarehouseError: the first steps failed; then nothing of the table is left.
+        """
+        if old is not None:
+            self._refuse_readers(old)
+            self.stop(old, quiet=True)
+        folder = table_folder(self.home, entry)
+        try:
+            self._make_folder(folder, query)
+            if old is None:
+                self._install(entry, query)
+            commits = list(self._feed(entry, query).refresh())
+            if old is not None:
+                self._install(entry, query)
+                self._discard(old)
+        except BaseException:
+            self._feeds.pop(entry.id, None)
+            if old is None:
+                self.catalog.drop_streaming_table(entry.schema, entry.name)
+                self.spark.sql(f"DROP VIEW IF EXISTS {entry.qualified}")
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return commits
+
+    def _make_folder(self, folder: Path, query: StreamingQuery) -> None:
+        block = query.windowed
+        names = tuple(c.name for c in query.columns)
+        keys = block.keys if block else ("string",)
+        panes.create(self.spark, folder / "panes", panes.pane_schema(query.columns, keys), names)
+        if block:
+            panes.create(self.spark, folder / "late_rows", panes.late_schema(_late_sources(query)), names)
+
+    def _install(self, entry: StreamingTableEntry, query: StreamingQuery) -> None:
+        """Write the entry and the view, in this order."""
+        self.catalog.put_streaming_table(entry)
+        self._make_view(entry)
+
+    def _make_view(self, entry: StreamingTableEntry) -> None:
+        query = panes.latest(table_folder(self.home, entry) / "panes", entry.columns, keyed(entry), appends_only(entry))
+        comment = " COMMENT '" + entry.comment.replace("\\", "\\\\").replace("'", "\\'") + "'" if entry.comment else ""
+        self.spark.sql(f"CREATE OR REPLACE VIEW {entry.qualified}{comment} AS {query}")
+
+    def mend(self, moved: bool) -> None:
+        """Sweep what a killed process left half made; write the views anew when the folder was moved."""
+        known = {e.id for e in self.catalog.streaming_tables()}
+        for folder in (self.home / "streaming").glob("*"):
+            if folder.name not in known:
+                shutil.rmtree(folder, ignore_errors=True)
+        for entry in self.catalog.streaming_tables():
+            if moved or not self.spark.catalog.tableExists(entry.qualified):
+                self._make_view(entry)
+
+    def drop(self, entry: StreamingTableEntry) -> None:
+        """Drop a streaming table with its panes and state; its sources stay.
+
+        Raises:
+            WarehouseError: other streaming tables read it.
+        """
+        self._refuse_readers(entry)
+        self.stop(entry, quiet=True)
+        self.spark.sql(f"DROP VIEW IF EXISTS {entry.qualified}")
+        self.catalog.drop_streaming_table(entry.schema, entry.name)
+        self._discard(entry)
+
+    def _discard(self, entry: StreamingTableEntry) -> None:
+        feed = self._feeds.pop(entry.id, None)
+        if feed:
+            feed.close()
+        self._forget_bad_rows(entry)
+        shutil.rmtree(table_folder(self.home, entry), ignore_errors=True)
+
+    def _forget_bad_rows(self, entry: StreamingTableEntry) -> None:
+        for stream in self.catalog.streams():
+            if stream.qualified in entry.sources:
+                bad_rows.forget_reader(self.spark, self.home, stream.schema, stream.name, entry)
+
+    def _refuse_readers(self, entry: StreamingTableEntry) -> None:
+        readers = [r.qualified for r in self.catalog.readers_of(entry.qualified) if r.id != entry.id]
+        if readers:
+            fail("WAREHOUSE_STREAMING_TABLE_HAS_READERS", name=entry.name, readers=", ".join(readers))
+
+    # ------------------------------------------------------------------ steps
+
+    def refresh(self, entry: StreamingTableEntry, full: bool = False, drain: bool = False) -> list[Commit]:
+        """Run the steps for what has arrived; ``full`` starts again from nothing, ``drain`` closes every window."""
+        if full:
+            return self.create(replace(entry, id=_renewed(entry.id)), self.bind(entry), entry)
+        feed = self._feed(entry, None)
+        return list(feed.drain() if drain else feed.refresh())
+
+    def _feed(self, entry: StreamingTableEntry, query: StreamingQuery | None) -> Feed:
+        if entry.id not in self._feeds:
+            bound = query or self.bind(entry)
+            runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit))
+            single = bound.sources[0].entry if len(bound.sources) == 1 else None
+            recording = None
+            if isinstance(single, StreamEntry) and single.format == "replay":
+                stream = single
+
+                def recording() -> replay.Recording:
+                    return replay.open_recording(runner.session, stream)
+
+            self._feeds[entry.id] = Feed(
+                runner, lambda: [self._frame(runner.session, s) for s in bound.sources],
+                lambda: self._upstream(bound), recording,
+            )  # fmt: skip
+        return self._feeds[entry.id]
+
+    def _frame(self, session: SparkSession, source: StreamSource) -> DataFrame:
+        """Return a source as a streaming frame in the layout of ``streaming.sources``."""
+        if isinstance(source.entry, StreamEntry):
+            return sources.streaming_frame(session, source.entry)
+        if source.entry is None:
+            return sources.table_frame(session, source.name)
+        folder = table_folder(self.home, source.entry) / "panes"
+        stored = sources.panes_frame(session, str(folder))
+        listed = [quote_name(c.name) for c in source.columns]
+        if source.kind is SourceKind.PANES:
+            return stored.where("_change_type <> 'superseded'").selectExpr(
+                *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position"
+            )
+        identity = [name for name in panes.IDENTITY if name != "__w_key" or keyed(source.entry)]
+        return stored.selectExpr(
+            *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position",
+            "CASE WHEN _change_type = 'insert' THEN 'insert' ELSE 'delete' END AS __w_change",
+            f"to_json(struct({', '.join(identity)})) AS __w_identity",
+        )  # fmt: skip
+
+    def _upstream(self, query: StreamingQuery) -> dict[str, int]:
+        """Return the watermarks of the streaming tables that are read, as they stand before their panes are read."""
+        found = {}
+        for number, source in enumerate(query.sources):
+            if source.kind is SourceKind.CHANGES and source.watermark is None:
+                assert isinstance(source.entry, StreamingTableEntry)
+                found[str(number)] = undrained_watermark(StepLog(table_folder(self.home, source.entry)))
+        return found
+
+    # ------------------------------------------------------------------ running on
+
+    def start(self, entry: StreamingTableEntry, every: int | None) -> bool:
+        """Run a streaming table in the background; say whether it was not running yet."""
+        if entry.id in self._running and self._running[entry.id].thread.is_alive():
+            return False
+        bell, failure = threading.Event(), []  # type: ignore[var-annotated]
+
+        def run() -> None:
+            while not bell.is_set():
+                try:
+                    list(self._feed(entry, None).refresh())
+                except BaseException as error:
+                    failure.append(error)
+                    return
+                bell.wait((every or 100_000) / 1e6)
+
+        thread = threading.Thread(target=run, name=f"warehouse-{entry.name}", daemon=True)
+        self._running[entry.id] = _Background(thread, bell, failure)
+        thread.start()
+        return True
+
+    def stop(self, entry: StreamingTableEntry, quiet: bool = False) -> bool:
+        """Stop a background run after its current step; say whether there was one.
+
+        Raises:
+            BaseException: what stopped it before, unless ``quiet``.
+        """
+        background = self._running.pop(entry.id, None)
+        if background is None:
+            return False
+        background.stop.set()
+        background.thread.join()
+        if background.failure and not quiet:
+            raise background.failure[0]
+        return True
+
+    def is_running(self, entry: StreamingTableEntry) -> bool:
+        """Say whether the table runs in the background of this process."""
+        found = self._running.get(entry.id)
+        return found is not None and found.thread.is_alive()
+
+    def close(self) -> None:
+        """Stop everything that runs."""
+        for entry in self.catalog.streaming_tables():
+            self.stop(entry, quiet=True)
+        for feed in self._feeds.values():
+            feed.close()
+
+
+def keyed(entry: StreamingTableEntry) -> bool:
+    """Say whether the panes of a table carry keys."""
+    return entry.stateless or dict(entry.facts).get("Keys", "0") != "0"
+
+
+def appends_only(entry: StreamingTableEntry) -> bool:
+    """Say whether no pane of the table is ever taken back."""
+    if entry.stateless:
+        return not entry.repeats and entry.mode == "DISCARDING"
+    return entry.mode == "DISCARDING"
+
+
+def undrained_watermark(log: StepLog) -> int:
+    """Return a table's watermark for its readers: a DRAIN of the table does not drain them."""
+    for record in reversed(log.all()):
+        if not record.drained:
+            return record.after
+    return BEGINNING
+
+
+def _late_sources(query: StreamingQuery) -> tuple:
+    return tuple((s.reference.name.last, s.columns) for s in query.sources)
+
+
+def _renewed(identity: str) -> str:
+    """Return a new folder name for a table that starts again."""
+    import secrets
+
+    return identity.rpartition("-")[0] + "-" + secrets.token_hex(4)
+
+
+__all__ = ["Iterator", "StreamingTables", "appends_only", "keyed", "undrained_watermark"]
