@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NoReturn
 
 from warehouse.errors import Span, fail
@@ -64,9 +65,11 @@ def _window_here(cursor: Cursor) -> bool:
     kind, after = cursor.peek(1), cursor.peek(2)
     if kind.upper in KINDS:
         return after.upper != "AS" and (kind.upper == "GLOBAL" or after.upper == "(" or after.kind is not Kind.END)
-    if kind.kind is Kind.WORD and after.upper == "(":  # Spark's own has AS in between
-        return cursor.peek(3).upper not in ("PARTITION", "ORDER", "DISTRIBUTE", "SORT", ")", "ROWS", "RANGE")
-    return False
+    if kind.kind is not Kind.WORD or after.upper != "(":
+        return False
+    inner = cursor.tokens[cursor.at + 3 : cursor.closing(cursor.at + 2)]
+    options = any(t.upper in ("SIZE", "EVERY", "GAP") and b.upper == "," for b, t in pairwise(inner))
+    return options or kind.upper in _OTHER_NAMES or close_to(kind, KINDS) is not None
 
 
 def _names_only(cursor: Cursor, bracket: int) -> bool:

@@ -27,9 +27,6 @@ _BINARY = frozenset(
         "REGEXP",
         "BETWEEN",
         "DIV",
-        "WHEN",
-        "THEN",
-        "ELSE",
         "ESCAPE",
         "COLLATE",
         "OVER",
@@ -129,7 +126,7 @@ def _word(cursor: Cursor, state: _State) -> None:
         return
     if word == "END" and state.cases:
         state.cases -= 1
-    elif word in _BINARY:
+    elif word in _BINARY or (state.cases and word in ("WHEN", "THEN", "ELSE")):
         state.operand = True
     elif not (word == "NULLS" and cursor.tokens[cursor.at - 1].upper in ("IGNORE", "RESPECT")):
         state.alias = cursor.at

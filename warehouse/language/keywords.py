@@ -46,7 +46,7 @@ def clause_start(cursor: Cursor) -> str | None:
     if word in ("FROM", "WHERE", "HAVING"):
         return None if ends else word
     if word in ("LIMIT", "OFFSET"):
-        return None if ends or after.upper in ("FROM", "WHERE") else word
+        return None if ends or after.upper in ("FROM", "WHERE", "GROUP", "HAVING", "ORDER") else word
     if word in SET_OPERATORS:
         return word if _set_operator(cursor) else None
     if word == "LATERAL":

@@ -270,11 +270,15 @@ class Relations:
         cursor = self.cursor
         if cursor.token.upper != "WATERMARK":
             return False
+        if cursor.peek(1).is_name and cursor.peek(2).upper == "DELAY" and cursor.peek(3).upper in ("OF", "INTERVAL"):
+            return True
         at = cursor.at
         cursor.take()
         if not self._clause(end) and not join_start(cursor):
             walk(cursor, end, lambda c: c.token.upper == "DELAY" or self._clause(end), commas=False)
-        found = cursor.at < end and cursor.token.upper == "DELAY" and cursor.at > at + 1
+        after = cursor.peek()
+        delay = after.upper in ("OF", "INTERVAL") or after.kind in (Kind.STRING, Kind.NUMBER)
+        found = cursor.at < end and cursor.token.upper == "DELAY" and cursor.at > at + 1 and delay
         cursor.at = at
         return found
 

@@ -137,7 +137,7 @@ def _amount(cursor: Cursor, clause: str, example: str) -> tuple[int | None, int 
         return None, None
     if negative or not number.text.isdecimal() or int(number.text) == 0:
         fail(
-            "WAREHOUSE_COUNT_NOT_POSITIVE",
+            "WAREHOUSE_COUNT_INVALID",
             Span(cursor.token.start, number.end),
             clause=clause,
             unit=unit.upper,
