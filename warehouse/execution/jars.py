@@ -81,6 +81,11 @@ def installed() -> list[Path] | None:
     return None
 
 
+def class_archive() -> Path:
+    """Return where the archive of loaded classes is kept, whether there is one or not."""
+    return ensure()[0].parent / "classes.jsa"
+
+
 def broken(folder: Path) -> list[str]:
     """Return the names of files in ``folder`` that differ from its manifest, if it has one. Reads every byte."""
     if not (folder / MANIFEST).exists():

@@ -27,6 +27,9 @@ from warehouse.execution import jars, java
 
 START_TIMEOUT = 60.0
 END_TIMEOUT = 10.0
+ARCHIVE_TIMEOUT = 120.0
+
+archive_to: Path | None = None  # set while ``warm`` trains: the archive that the next JVM writes as it ends
 
 _WATCH = 'read -r _; kill -9 "$0" 2>/dev/null; rm -rf "$1"'
 
@@ -77,7 +80,7 @@ def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str
     address = scratch / "address"
     command = [
         *(str(program), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
-        *("-XX:+UseParallelGC", "-Xss4m", *java.MODULE_OPTIONS, f"-Djava.io.tmpdir={scratch}"),
+        *("-XX:+UseParallelGC", "-Xss4m", *java.MODULE_OPTIONS, *_archive_options(), f"-Djava.io.tmpdir={scratch}"),
         *(f"-D{name}={value}" for name, value in properties.items()),
         "org.apache.spark.api.python.PythonGatewayServer",
     ]
@@ -109,7 +112,7 @@ def end(machine: Machine) -> None:
     """End the JVM in order; kill it when it does not go."""
     with contextlib.suppress(Exception):
         machine.gateway.shutdown()
-    _end(machine.process, machine.watcher, machine.scratch, END_TIMEOUT)
+    _end(machine.process, machine.watcher, machine.scratch, ARCHIVE_TIMEOUT if archive_to else END_TIMEOUT)
 
 
 def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], scratch: Path, patience: float) -> None:
@@ -128,10 +131,22 @@ def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], scr
     shutil.rmtree(scratch, ignore_errors=True)
 
 
+def _archive_options() -> list[str]:
+    """Return the options that write the archive of loaded classes, or use it when there is one."""
+    quiet = ["-Xlog:disable", "-Xlog:all=error:stderr"]
+    if archive_to is not None:
+        return [*quiet, f"-XX:ArchiveClassesAtExit={archive_to}"]
+    archive = jars.class_archive()
+    return [*quiet, f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
+
+
 def _environment(address: Path) -> dict[str, str]:
     """Return the JVM's environment: ours, but no other Spark and no other Java options leaking in."""
     dropped = {"SPARK_HOME", "SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "CLASSPATH", "JDK_JAVA_OPTIONS"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    locale = next((kept[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if kept.get(name)), "C")
+    if "utf" not in locale.lower():  # Java would read and write file names in ASCII
+        kept["LC_ALL"] = "C.UTF-8"
     return kept | {
         "SPARK_HOME": str(jars.spark_home()),
         "PYSPARK_PYTHON": sys.executable,
