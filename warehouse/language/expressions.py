@@ -14,7 +14,7 @@ from warehouse.language.cursor import Cursor
 from warehouse.language.intervals import UNITS
 from warehouse.language.tokens import Kind
 
-_PREFIX = frozenset({"NOT", "CASE", "DISTINCT", "ALL"})
+_PREFIX = frozenset({"NOT", "CASE"})
 _BINARY = frozenset(
     [
         "AND",
@@ -72,7 +72,7 @@ def walk(cursor: Cursor, end: int, stop: Callable[[Cursor], bool], commas: bool 
         if token.upper == "," and not state.cases:
             if not commas:
                 break
-            state.items.append((first, cursor.at, state.alias))
+            state.items.append((first, cursor.at, state.alias if state.alias == cursor.at - 1 else None))
             cursor.take()
             state.operand, state.alias, first = True, None, cursor.at
         elif not state.operand and not state.cases and stop(cursor):
@@ -111,7 +111,8 @@ def _word(cursor: Cursor, state: _State) -> None:
         after_dot = cursor.tokens[cursor.at - 1].upper == "."
         if after_as:
             state.alias = cursor.at
-        state.operand = word in _PREFIX and not ends and not after_as and not after_dot
+        first_when = word == "WHEN" and cursor.tokens[cursor.at - 1].upper == "CASE"
+        state.operand = (word in _PREFIX or first_when) and not ends and not after_as and not after_dot
         cursor.take()
         if cursor.token.upper == "<" and cursor.tokens[cursor.at - 2].upper == "::":
             _skip_angles(cursor)

@@ -27,6 +27,7 @@ NEVER_ALIAS = frozenset(
     ]
 )
 _JOIN_WORDS = frozenset(["JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "NATURAL"])
+_AFTER_ALIAS = _JOIN_WORDS | {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LATERAL", "ON", "USING"}
 _BEFORE_BY = frozenset({"GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE"})
 _OPERATORS = frozenset({",", ")", "]", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "/", "||", "%", "::", "->", "=="})
 TAILS = frozenset({"ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET"})
@@ -46,7 +47,8 @@ def clause_start(cursor: Cursor) -> str | None:
     if word in ("FROM", "WHERE", "HAVING"):
         return None if ends else word
     if word in ("LIMIT", "OFFSET"):
-        return None if ends or after.upper in ("FROM", "WHERE", "GROUP", "HAVING", "ORDER") else word
+        goes_on = after.upper in _AFTER_ALIAS and cursor.peek(2).upper != "("
+        return None if ends or goes_on else word
     if word in SET_OPERATORS:
         return word if _set_operator(cursor) else None
     if word == "LATERAL":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from warehouse.errors import Span, fail
+from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.clauses import clause_here, clauses
 from warehouse.language.cursor import Cursor
 from warehouse.language.expressions import Walked, walk
@@ -463,7 +463,18 @@ class _Scan:
                     cursor.take()
 
     def _refused_in_pipe(self) -> bool:
-        return clause_here(self.cursor, True) in ("WINDOW", "TRIGGER")
+        """Say whether a whole clause of ours stands here; a column called trigger with an alias is none."""
+        cursor = self.cursor
+        if clause_here(cursor, True) not in ("WINDOW", "TRIGGER"):
+            return False
+        at = cursor.at
+        try:
+            clauses(cursor)
+        except WarehouseError:
+            return False
+        finally:
+            cursor.at = at
+        return True
 
     def _not_understood(self, end: int, blocks: list[int]) -> None:
         """Fail where words of ours are clearly meant; else pass over the rest, looking into brackets only."""

@@ -222,9 +222,16 @@ class Relations:
             return True
         if after.kind is not Kind.WORD or after.upper in NEVER_ALIAS or after.upper == "AS":
             return False
+        at = cursor.at
+        if after.upper in ("WINDOW", "TRIGGER") and cursor.peek(2).is_name:
+            cursor.at += 3  # STREAM trigger never: to Spark, a stream called trigger under an alias
+            aliased = cursor.at >= end or cursor.sees(",") or clause_start(cursor) is not None or join_start(cursor)
+            cursor.at = at
+            if aliased:
+                return True
         cursor.at += 1
         table = self._clause(end) or relation_suffix(cursor) or self._watermark_here(end)
-        cursor.at -= 1
+        cursor.at = at
         return not table
 
     def _stream(self, end: int) -> None:

@@ -47,9 +47,9 @@ def cut(text: str) -> list[str]:
             ["BEGIN DECLARE EXIT HANDLER FOR NOT FOUND BEGIN SELECT 1; END; SELECT 2; END", "x"],
         ),
         (
-            "BEGIN WHILE a DO SELECT 1; END WHILE; l: LOOP LEAVE l; END LOOP l; REPEAT SELECT 1; UNTIL b END REPEAT; END; x",
+            "BEGIN WHILE a DO x; END WHILE; l: LOOP LEAVE l; END LOOP l; REPEAT x; UNTIL b END REPEAT; END; x",
             [
-                "BEGIN WHILE a DO SELECT 1; END WHILE; l: LOOP LEAVE l; END LOOP l; REPEAT SELECT 1; UNTIL b END REPEAT; END",
+                "BEGIN WHILE a DO x; END WHILE; l: LOOP LEAVE l; END LOOP l; REPEAT x; UNTIL b END REPEAT; END",
                 "x",
             ],
         ),
