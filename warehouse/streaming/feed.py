@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
-from warehouse.dataflow.times import BEGINNING, END
+from warehouse.dataflow.times import BEGINNING
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.replay import Recording
 from warehouse.streaming.runner import Runner
@@ -153,8 +153,7 @@ class Feed:
             last.after,
             min(max(w, moved.get(n, BEGINNING)) for n, w in last.watermarks.items()) if last.watermarks else BEGINNING,
         )
-        timer = last.due_clock is not None and last.due_clock <= clock
-        if timer or (after > last.after and last.due_watermark <= after):
+        if _reached(last.due_clock, clock) or (after > last.after and _reached(last.due_watermark, after)):
             yield self._step(Intent(last.step + 1, None, clock, last.after, given=moved), None)
 
     # ------------------------------------------------------------------ replay
@@ -168,17 +167,17 @@ class Feed:
         while True:
             last = self.log.last()
             clock = self._clock(last)
-            at = schedule.next(clock, last.due_clock)
+            at = schedule.next_row(last.now) if last.drained else schedule.next(clock, last.due_clock)
             if at is None:
                 return
-            given = schedule.watermark_at(at)
+            given = schedule.watermark(at)
             intent = Intent(
                 last.step + 1, None, at, BEGINNING if schedule.complete else last.after, False, schedule.complete,
                 {} if given is None else {"0": given},
             )  # fmt: skip
             arrived = recording.count(at) > (recording.count(clock) if clock is not None else 0)
             reached = max(last.after, BEGINNING if given is None else given)
-            due = last.due_watermark <= reached or (last.due_clock is not None and last.due_clock <= at)
+            due = _reached(last.due_watermark, reached) or _reached(last.due_clock, at)
             if arrived or due:
                 yield self._step(intent, [recording.rows(clock, at)] if arrived else None)
             else:
@@ -198,6 +197,10 @@ class Feed:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
+
+
+def _reached(due: int | None, point: int) -> bool:
+    return due is not None and due <= point
 
 
 def _column(name: str):  # type: ignore[no-untyped-def]

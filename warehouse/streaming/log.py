@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from warehouse.catalog.store import write_atomically
-from warehouse.dataflow.times import BEGINNING, END
+from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 
 FORMAT = 1
@@ -54,8 +54,8 @@ class Commit:
         drained: a DRAIN has happened: rows read later are late.
         base: folder name of the state's base, or None. deltas: folder names of its deltas, oldest first.
         base_rows, delta_rows: rows in them, whether live or not.
-        due_watermark, due_clock: the least at which a window must be looked at without rows (may be stale,
-            never too late); ``due_clock`` None when nothing waits for the clock.
+        due_watermark, due_clock: the least watermark and processing time at which a window must be looked at
+            without rows (perhaps too early, never too late), None when nothing waits.
         rows, late, bad, panes: counts of this step. live: windows in the state. seconds: wall time.
         arrived: processing time of the newest rows, for the idle time-out.
     """
@@ -71,7 +71,7 @@ class Commit:
     deltas: tuple[str, ...] = ()
     base_rows: int = 0
     delta_rows: int = 0
-    due_watermark: int = END
+    due_watermark: int | None = None
     due_clock: int | None = None
     rows: int = 0
     late: int = 0

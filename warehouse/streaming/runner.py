@@ -145,19 +145,17 @@ class Runner:
         bad = self._bad(frames, intent, seen, untimed)
         if frames is not None:
             batch.unpersist()
-        dues = [d for d in (last.due_watermark if last.due_watermark > after else None, made["due_wm"]) if d is not None]
-        timers = [d for d in (last.due_clock if (last.due_clock or 0) > intent.now else None, made["due_at"]) if d]
         record = Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=BEGINNING if intent.complete and not intent.drain else after,
             watermarks=watermarks, drained=last.drained or intent.drain,
             base=last.base, deltas=(*last.deltas, delta), base_rows=last.base_rows,
             delta_rows=last.delta_rows + made["count"],
-            due_watermark=min(dues, default=END), due_clock=min(timers, default=None),
+            due_watermark=_least(last.due_watermark, made["due_wm"]), due_clock=_least(last.due_clock, made["due_at"]),
             rows=sum(s.rows for s in seen), late=late, bad=bad, panes=made["shown"],
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
-        record = self.state.compacted(session, record)
+        record = self.state.with_dues(session, self.state.compacted(session, record))
         return replace(record, state_bytes=self.state.size(record))
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
@@ -288,6 +286,10 @@ class Runner:
 
     def _named_sources(self) -> tuple:
         return tuple((s.reference.name.last, s.columns) for s in self.query.sources)
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((value for value in (one, other) if value is not None), default=None)
 
 
 def _split_name(name: str) -> tuple[str, str]:

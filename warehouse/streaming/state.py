@@ -125,15 +125,27 @@ class State:
         live.repartitionByRange(max(1, commit.delta_rows // 500_000), *order).sortWithinPartitions(*order).write.mode(
             "overwrite"
         ).parquet(self.path(name))
-        figures = spark.read.parquet(self.path(name)).agg(
-            F.count(F.lit(1)), F.min("due_wm"), F.min("due_at")
-        ).first()  # fmt: skip
-        rows, due_watermark, due_clock = figures or (0, None, None)
-        return replace(
-            commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0,
-            due_watermark=due_watermark if due_watermark is not None else commit.due_watermark,
-            due_clock=due_clock,
-        )  # fmt: skip
+        rows = spark.read.parquet(self.path(name)).count()
+        return replace(commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0)
+
+    def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
+        """Return ``commit`` with the next dues looked up in the state, where the ones carried along have passed."""
+        passed = commit.due_clock is not None and commit.due_clock <= commit.now
+        if not passed and (commit.due_watermark is None or commit.due_watermark > commit.after):
+            return commit
+        paths = [self.path(n) for n in (commit.base, *commit.deltas) if n]
+        if not paths:
+            return replace(commit, due_watermark=None, due_clock=None)
+        # old versions may answer too: an idle look is harmless, a missed one is not
+        due_watermark, due_clock = (
+            spark.read.parquet(*paths)
+            .agg(
+                F.min(F.expr(f"CASE WHEN NOT dropped AND due_wm > {commit.after}L THEN due_wm END")),
+                F.min(F.expr(f"CASE WHEN NOT dropped AND due_at > {commit.now}L THEN due_at END")),
+            )
+            .first()
+        )
+        return replace(commit, due_watermark=due_watermark, due_clock=due_clock)
 
     def size(self, commit: Commit) -> int:
         """Return the bytes of the state's files."""
