@@ -28,8 +28,8 @@ class Cursor:
 
     @property
     def token(self) -> Token:
-        """Return the token at the cursor."""
-        return self.tokens[self.at]
+        """Return the token at the cursor (END beyond the last)."""
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     def peek(self, ahead: int = 1) -> Token:
         """Return the token ``ahead`` places on (END beyond the last)."""

@@ -31,6 +31,8 @@ def parse(source: SourceText) -> Statement:
         return _statement(Cursor(source, tokens))
     except WarehouseError as error:
         raise error.located_in(source) from None
+    except RecursionError:  # brackets nested hundreds deep: Spark is the judge
+        return SparkStatement(source, "")
 
 
 def _statement(cursor: Cursor) -> Statement:
@@ -150,7 +152,7 @@ _BEFORE_TARGET = {
 
 def _target(cursor: Cursor, verb: str) -> Name | None:
     """Return the object the statement names and move behind it; None where it names none of interest."""
-    first, *rest = verb.split()
+    first, *rest = verb.split() or [""]
     cursor.at = _head(cursor, first)
     cursor.take()
     if rest and rest[0] in ("TABLE", "VIEW"):

@@ -372,7 +372,7 @@ class _Scan:
         walked = self.walk(end, lambda c: c.sees("GROUPING", "SETS") or c.sees_any(("WITH",)) or self._stops(c))
         whole = cursor.span(first)
         if cursor.at < end and (cursor.sees("GROUPING", "SETS") or cursor.sees("WITH")):
-            cursor.at += 2
+            cursor.at = min(cursor.at + 2, end)
             if cursor.token.upper == "(":
                 self.bracket(cursor.at)
                 cursor.skip_brackets()
