@@ -16,7 +16,7 @@ place               is for                                                      
 ``dataflow``        the Dataflow Model as generated SQL text: windows, partial aggregates,   language
                     triggers, the step; no Spark, no I/O
 ``planning``        bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
-``execution``       the Spark session: jars, locks, start, errors back to the user's text   errors
+``execution``       the Spark session: jars, locks, start, errors back to the user's text   catalog
 ``streaming``       sources, step log, state files, panes, the runner: steps in Spark       planning, execution
 ``engine``          the only composer of the line above                                     all of the above
 ``project, cli``    front doors; they use ``engine`` alone                                  engine

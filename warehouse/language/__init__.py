@@ -3,12 +3,10 @@
 ``split`` cuts a file into source texts, ``parse`` makes a ``Statement`` of one: ours where it holds something of
 ours, else ``SparkStatement``, which reaches Spark byte for byte. Nothing here builds a syntax tree. A pass over
 the tokens (``query``, ``relations``, ``expressions``) finds our spans; ``clauses``, ``triggers``, ``intervals``
-and ``definitions`` read what stands in them; ``near`` recognizes what was meant to be ours. ``edits`` changes
 spans of a text and keeps the way back to the user's words.
 """
 
-from warehouse.language.edits import Edit, Edited, Piece, apply, edit, moved
 from warehouse.language.parser import parse
 from warehouse.language.split import split
 
-__all__ = ["Edit", "Edited", "Piece", "apply", "edit", "moved", "parse", "split"]
+__all__ = ["parse", "split"]
