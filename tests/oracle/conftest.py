@@ -12,10 +12,8 @@ from tests.oracle.harness import Rig
 @pytest.fixture(scope="session")
 def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """Return an engine on a folder of its own."""
-    module = pytest.importorskip("warehouse.engine")
+    from warehouse.engine import Engine
+
     folder = tmp_path_factory.mktemp("oracle")
-    engine = module.Engine.open(folder / "warehouse")
-    yield Rig(engine, folder / "data")
-    close = getattr(engine, "close", None)
-    if close is not None:
-        close()
+    with Engine.open(folder / "warehouse") as engine:
+        yield Rig(engine, folder / "data")

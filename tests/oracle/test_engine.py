@@ -14,7 +14,7 @@ from tests.oracle.harness import TESTS, Rig
 from tests.oracle.programs import random_program
 
 LEVEL = os.environ.get("ORACLE_LEVEL", "main")
-PROGRAMS = int(os.environ.get("ORACLE_PROGRAMS", "15"))
+PROGRAMS = int(os.environ.get("ORACLE_PROGRAMS", "6"))
 SEED = int(os.environ.get("ORACLE_SEED", "0"))
 SCRIPTS = sorted((TESTS / "sql" / "figures").glob("*.sql")) + sorted((TESTS / "transcripts").glob("*.sql"))
 
