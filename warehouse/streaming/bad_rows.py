@@ -108,7 +108,7 @@ def forget_reader(spark: SparkSession, folder: Path, schema: str, name: str, rea
     """Drop what one streaming table set aside, as when it is dropped or starts again from nothing."""
     if exists(folder, schema, name):
         path = quoted(str(table_path(folder, schema, name)))
-        spark.sql(f"DELETE FROM delta.{path} WHERE {_READER} = :reader", args={"reader": reader.id})
+        spark.sql(f"DELETE FROM delta.{path} WHERE {_READER} = '{reader.id}'")  # an id of ours: no quotes in it
 
 
 def drop(folder: Path, schema: str, name: str) -> None:

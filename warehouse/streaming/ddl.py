@@ -24,7 +24,7 @@ from warehouse.language.statements import CreateStream, DescribeObject, DropObje
 from warehouse.planning import streams
 from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
 from warehouse.streaming import bad_rows, replay, sources
-from warehouse.streaming.sources import first_line, literal_path, path_exists, quoted
+from warehouse.streaming.sources import first_line, path_exists, quoted
 
 
 class Context(Protocol):
@@ -138,12 +138,12 @@ def _with(entry: StreamEntry, **changes: Any) -> StreamEntry:
 
 
 def _at(error: WarehouseError, plan: StreamPlan) -> WarehouseError:
-    """Return an error without a place as one at the source's name."""
+    """Return an error without a place as one at the path, or at the source's name where there is none."""
     return WarehouseError(*(_with_span(d, plan) for d in error.diagnostics))
 
 
 def _with_span(found: Diagnostic, plan: StreamPlan) -> Diagnostic:
-    return found if found.span else replace(found, span=plan.statement.format_span)
+    return found if found.span else replace(found, span=plan.span_of("path"))
 
 
 def _check_source(spark: SparkSession, plan: StreamPlan) -> None:
@@ -180,21 +180,19 @@ def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
 
 
 def _path(spark: SparkSession, plan: StreamPlan, written: str) -> str:
-    """Return the path as it is kept: absolute, and literal where something of just that name exists."""
-    path = written
-    remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", path)
-    if not remote:
-        path = os.path.abspath(path)
-        if os.path.exists(path) and (plan.recorded or plan.format) != "delta":
-            path = literal_path(path)
+    """Return the path as it is kept: absolute. Whether it is a pattern is decided when it is scanned."""
+    remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", written)
+    path = shown = written if remote else os.path.abspath(written)
+    if not remote and not os.path.exists(path):  # a pattern: the current folder's own name is no part of it
+        path = os.path.abspath(os.path.join(sources.literal_path(os.getcwd()), written))
     try:
         there = path_exists(spark, path)
-        advice = _near(path)
+        advice = _near(shown)
     except Exception as error:
         there, advice = False, first_line(getattr(error, "java_exception", error))
     if not there:
         name = qualified(plan.schema, plan.name)
-        fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", plan.span_of("path"), path=path, name=name, advice=advice)
+        fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", plan.span_of("path"), path=shown, name=name, advice=advice)
     if (plan.recorded or plan.format) == "delta" and not remote and not os.path.isdir(os.path.join(path, "_delta_log")):
         fail("WAREHOUSE_STREAM_NOT_DELTA", plan.span_of("path"), path=path)
     return path
@@ -337,7 +335,7 @@ def _watermark(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> str
     if plan.watermark_column is None or plan.statement.watermark is None:
         return None
     span, written = plan.statement.watermark.column, plan.watermark_column
-    bare, _, alias = _split_alias(written)
+    bare = _without_alias(written)
     listed = ", ".join(c.name for c in entry.columns)
     try:
         schema = spark.sql(f"SELECT {bare} FROM {streams.empty_relation(entry.columns)}").schema
@@ -346,16 +344,16 @@ def _watermark(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> str
         fail("WAREHOUSE_STREAM_WATERMARK_COLUMN", span, written=written, reason=reason, columns=listed)
     kind = schema.fields[0].dataType.simpleString()
     if kind == "timestamp_ntz":
-        return f"CAST({bare} AS TIMESTAMP)" + (f" AS {alias}" if alias else "")
+        return f"CAST({bare} AS TIMESTAMP)"
     if kind != "timestamp":
         fail("WAREHOUSE_STREAM_WATERMARK_TYPE", span, written=written, type=kind.upper())
-    return written
+    return bare
 
 
-def _split_alias(expression: str) -> tuple[str, str, str]:
-    """Return expression, AS and alias of a named expression."""
-    match = re.fullmatch(r"(.*\S)\s+(AS)\s+(`(?:[^`]|``)+`|\w+)\s*", expression, re.IGNORECASE | re.DOTALL)
-    return (match[1], match[2], match[3]) if match else (expression, "", "")
+def _without_alias(expression: str) -> str:
+    """Return what a named expression computes."""
+    match = re.fullmatch(r"(.*\S)\s+AS\s+(`(?:[^`]|``)+`|\w+)\s*", expression, re.IGNORECASE | re.DOTALL)
+    return match[1] if match else expression
 
 
 def _check_replay(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -41,6 +42,8 @@ HIDDEN_SCHEMA = "warehouse_streams"
 OWN_SCHEMA_FORMATS = frozenset({"delta", "rate", "rate-micro-batch", "socket"})
 """Sources that know their columns and take no others."""
 
+_WILD = r"[\\\[\]{}*?]"
+
 # Spark forgets files older than a week before the newest one: a file copied with its old date would be skipped.
 _FOR_EVER = "3650000d"
 
@@ -55,6 +58,7 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
         WarehouseError: the path is gone, or Spark cannot read the source as a stream.
     """
     check_path(spark, entry)
+    _check_file_names(entry)
     try:
         reader = spark.readStream.format(entry.format).options(**reader_options(entry))
         if _passes_schema(entry):
@@ -224,6 +228,11 @@ def reader_options(entry: StreamEntry, source: str | None = None) -> dict[str, s
         options["enforceSchema"] = "false"  # columns that stand in another order are an error, not other values
     if entry.format in FILE_FORMATS and "maxfileage" not in given:
         options["maxFileAge"] = _FOR_EVER
+    if source in FILE_FORMATS:
+        key = next(key for key in options if key.lower() == "path")
+        options[key], base = scanned(options[key])
+        if base and "basepath" not in given and "recursivefilelookup" not in given:
+            options["basePath"] = base
     return options
 
 
@@ -284,6 +293,25 @@ def check_path(spark: SparkSession, entry: StreamEntry) -> None:
         fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", path=path, name=entry.qualified, advice=advice)
 
 
+def _check_file_names(entry: StreamEntry) -> None:
+    """Refuse local files that Spark's streaming source would read more than once.
+
+    Where a file's path looks like a pattern, Spark 4.2 puts all files of the micro-batch into the scan once more
+    (SPARK-58518). A scan of partition folders or with recursiveFileLookup looks each file up once.
+    """
+    path = entry.option("path") or ""
+    if entry.format not in FILE_FORMATS or not path.startswith("/"):
+        return
+    if (entry.option("recursiveFileLookup") or "").lower() == "true":
+        return
+    root = path if os.path.exists(path) else fixed_folder(path) or path
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if "=" not in name and not name.startswith((".", "_"))]
+        for name in sorted(files):
+            if re.search(_WILD, f"{folder}/{name}") and not name.startswith((".", "_")):
+                fail("WAREHOUSE_STREAM_FILE_NAME", file=f"{folder}/{name}", name=entry.qualified)
+
+
 def path_exists(spark: SparkSession, path: str) -> bool:
     """Say whether a path, or for a pattern the folder before its first wildcard, exists in its file system."""
     jvm: Any = spark._jvm
@@ -294,10 +322,38 @@ def path_exists(spark: SparkSession, path: str) -> bool:
     found = files.globStatus(place)
     if found is not None and len(found) > 0:
         return True
-    base = re.split(r"(?<!\\)[*?\[{]", path, maxsplit=1)[0]
-    if base == path:
-        return False
-    return bool(files.exists(jvm.org.apache.hadoop.fs.Path(re.sub(r"\\(.)", r"\1", base.rpartition("/")[0]) or "/")))
+    base = fixed_folder(path)
+    return base is not None and bool(files.exists(jvm.org.apache.hadoop.fs.Path(base)))
+
+
+def scanned(path: str) -> tuple[str, str | None]:
+    r"""Return a path as Spark is to scan it, and the folder from which ``key=value`` folders count as columns.
+
+    A local path that exists is meant literally, whatever its characters. Spark's streaming source tells the
+    base folder of a plain folder only: a pattern would lose its partition values, and a single file is refused
+    outright. So both become patterns with the base given.
+
+    Example:
+        >>> scanned("/nowhere/*.json")
+        ('/nowhere/*.json', '/nowhere')
+    """
+    local = path.startswith("/") and os.path.exists(path)
+    if local and os.path.isdir(path):
+        escaped = literal_path(path)
+        return escaped, (path if escaped != path else None)
+    if local:
+        folder, _, name = path.rpartition("/")
+        return f"{literal_path(folder)}/[{name[0]}]{literal_path(name[1:])}", folder or "/"
+    base = fixed_folder(path)
+    return path, base
+
+
+def fixed_folder(path: str) -> str | None:
+    """Return the folder before a pattern's first wildcard, or None when there is no wildcard."""
+    before = re.split(r"(?<!\\)[*?\[{]", path, maxsplit=1)[0]
+    if before == path:
+        return None
+    return re.sub(r"\\(.)", r"\1", before.rpartition("/")[0]) or "/"
 
 
 def literal_path(path: str) -> str:
@@ -307,7 +363,7 @@ def literal_path(path: str) -> str:
         >>> literal_path("a[1]*")
         'a\\[1\\]\\*'
     """
-    return re.sub(r"([\\\[\]{}*?])", r"\\\1", path)
+    return re.sub(f"({_WILD})", r"\\\1", path)
 
 
 def first_line(error: BaseException) -> str:
