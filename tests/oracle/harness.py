@@ -95,7 +95,7 @@ class Rig:
         """Return a failing program, shrunk, as a runnable SQL file with what went wrong."""
         kind = problems[0].startswith("error:")
         small = shrink(program, lambda one: any(p.startswith("error:") == kind for p in self.check(one)), tries)
-        lines = self.check(small) or list(problems)
+        lines = list(problems) if small is program else self.check(small) or list(problems)
         return "\n".join([*(f"-- {line}" for problem in lines for line in problem.splitlines()), script(small)])
 
 
@@ -167,6 +167,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--stop-after", type=int, default=3, help="failures")
+    parser.add_argument("--tries", type=int, default=40, help="runs for shrinking a failure; 0 prints it as it is")
     arguments = parser.parse_args()
     from warehouse.engine import Engine
 
@@ -184,7 +185,8 @@ def main() -> int:
             problems = rig.check(program)
             if problems:
                 failures += 1
-                print(f"-- seed {seed}, level {arguments.level}", rig.report(program, problems), sep="\n")
+                print(f"-- seed {seed}, level {arguments.level}", *problems[:3], sep="\n--   ", flush=True)
+                print(rig.report(program, problems, arguments.tries), flush=True)
             if done % 10 == 0 or failures >= arguments.stop_after:
                 spent = time.monotonic() - started
                 print(f"{done} programs, {steps} steps, {failures} differ, {spent:.0f} s", file=sys.stderr)
