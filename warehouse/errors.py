@@ -162,6 +162,8 @@ def _marked_lines(source: SourceText, span: Span, context: int = 1) -> list[str]
     out = []
     for number in range(max(1, first - context), min(len(lines), last + context) + 1):
         text = lines[number - 1].replace("\t", " ")
+        if not text.strip() and not first <= number <= last:
+            continue
         out.append(f"{number + shift:>{width}} | {text}".rstrip())
         if first <= number <= last:
             left = start if number == first else len(text) - len(text.lstrip())

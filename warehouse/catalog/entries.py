@@ -11,20 +11,9 @@ import secrets
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeVar
 
+from warehouse.language.names import quote_name
+
 Pairs = tuple[tuple[str, str], ...]
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def quote_name(name: str) -> str:
-    """Return ``name`` as one identifier of SQL text, in backticks where it is not a plain word.
-
-    Example:
-        >>> quote_name("plays"), quote_name("a`b.c")
-        ('plays', '`a``b.c`')
-    """
-    return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
-
 
 def qualified(schema: str, name: str) -> str:
     """Return ``schema.name``, each part quoted where it has to be: unique per object, and SQL text."""

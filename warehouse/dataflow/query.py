@@ -21,6 +21,21 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Layer:
+    """A plain SELECT around a windowed block: expressions over its columns, and perhaps a condition.
+
+    Attributes:
+        alias: the name by which the SELECT calls what is inside it, as SQL text.
+        outputs: its columns over the columns inside.
+        where: its condition; where it does not hold, the pane does not show.
+    """
+
+    alias: str
+    outputs: tuple[Output, ...]
+    where: str | None
+
+
+@dataclass(frozen=True)
 class WindowedQuery:
     """What, where, when and how of one query block.
 
@@ -29,6 +44,8 @@ class WindowedQuery:
         calls: the aggregates, whose results are the columns ``__w_f0``, …
         lateness: microseconds, None when unbounded.
         having: SQL over the same columns as an output, or None.
+        layers: plain SELECTs around the block, from the inside out.
+        first_only: a window is emitted once and never again (SELECT DISTINCT).
     """
 
     keys: tuple[str, ...]
@@ -39,6 +56,13 @@ class WindowedQuery:
     calls: tuple[Call, ...]
     having: str | None
     outputs: tuple[Output, ...]
+    layers: tuple[Layer, ...] = ()
+    first_only: bool = False
+
+    @property
+    def result(self) -> tuple[Output, ...]:
+        """Return the columns that a pane shows."""
+        return self.layers[-1].outputs if self.layers else self.outputs
 
     @cached_property
     def parts(self) -> Decomposition:

@@ -16,9 +16,10 @@ Relations by column:
 from __future__ import annotations
 
 from warehouse.dataflow import triggers
-from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.query import Clock, Output, WindowedQuery
 from warehouse.dataflow.times import END, bound_timestamp, plus
 from warehouse.dataflow.windows import Sessions, Sliding, assignment, earliest_end, windows_of_slice
+from warehouse.language.names import quote_name
 from warehouse.language.statements import Mode
 
 EARLY, ON_TIME, LATE = 0, 1, 2
@@ -182,7 +183,7 @@ def _typed_nulls(query: WindowedQuery, new: str) -> str:
 
 def out_type(query: WindowedQuery) -> str:
     """Return the Spark type of an emitted pane's values."""
-    return "struct<" + ",".join(f"o{i}:{o.type}" for i, o in enumerate(query.outputs)) + ">"
+    return "struct<" + ",".join(f"o{i}:{o.type}" for i, o in enumerate(query.result)) + ">"
 
 
 def standing_types(query: WindowedQuery) -> dict[str, str]:
@@ -260,10 +261,25 @@ def _with_kept_results(query: WindowedQuery, windows: str) -> str:
     return f"SELECT {columns('__w_m.*', chosen)} FROM ({windows}) AS __w_m LEFT JOIN ({results}) AS __w_r ON {same}"
 
 
-def _values(query: WindowedQuery) -> str:
+def _values(outputs: tuple[Output, ...]) -> str:
     """Return SQL for a pane's values as one struct."""
-    fields = ", ".join(f"'o{i}', CAST({o.sql} AS {o.type})" for i, o in enumerate(query.outputs))
+    fields = ", ".join(f"'o{i}', CAST({o.sql} AS {o.type})" for i, o in enumerate(outputs))
     return f"named_struct({fields})"
+
+
+def _with_layers(query: WindowedQuery, level: str) -> str:
+    """Return SQL that runs the SELECTs around the block over ``shown`` and ``out``, everything else passed through."""
+    inside = query.outputs
+    for layer in query.layers:
+        named = tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(inside))
+        packed = f"SELECT {columns('struct(*) AS __w_i', named)} FROM ({level})"
+        shown = "__w_i.shown" + (f" AND coalesce({layer.where}, false)" if layer.where else "")
+        level = (
+            f"SELECT __w_i.* EXCEPT (shown, out), {shown} AS shown,"
+            f" CASE WHEN {shown} THEN {_values(layer.outputs)} END AS out FROM ({packed}) AS {layer.alias}"
+        )
+        inside = layer.outputs
+    return level
 
 
 def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
@@ -286,13 +302,15 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     fires = triggers.fired(tree)
     chosen = all_nodes if has_then else (tree,)
     level = f"SELECT *, {columns(tuple(f'{fires[n.id]} AS f_{n.id}' for n in chosen))} FROM ({level})"
-    level = f"SELECT *, pn > 0 AND (f_{tree.id} OR closing) AS emit FROM ({level})"
+    again = " AND idx = 0" if query.first_only else ""
+    level = f"SELECT *, pn > 0 AND (f_{tree.id} OR closing){again} AS emit FROM ({level})"
     if has_then:
         level = f"SELECT *, {columns(tuple(f'{triggers.finished(n)} AS z_{n.id}' for n in all_nodes))} FROM ({level})"
     having = f"coalesce({query.having}, false)" if query.having else "true"
     level = f"SELECT *, CASE WHEN emit THEN {having} ELSE false END AS shown FROM ({level})"
     timing = f"CASE WHEN {clock.after}L < we THEN {EARLY} WHEN {clock.before}L < we THEN {ON_TIME} ELSE {LATE} END"
-    level = f"SELECT *, {timing} AS timing, CASE WHEN shown THEN {_values(query)} END AS out FROM ({level})"
+    level = f"SELECT *, {timing} AS timing, CASE WHEN shown THEN {_values(query.outputs)} END AS out FROM ({level})"
+    level = _with_layers(query, level)
     level = f"SELECT *, CASE WHEN emit THEN 0L ELSE pn END AS pn_next, CASE WHEN NOT emit THEN pf END AS pf_next FROM ({level})"
 
     contents = tuple(

@@ -31,7 +31,7 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     said = str(error)
     condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
     state = _ask(error, "getSqlState") or "XX000"
-    span = _context_span(error, source, fragment) or _named_span(said, source, fragment)
+    span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
     return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span), source=source)
 
 
@@ -63,6 +63,8 @@ def _sentence(error: BaseException, said: str) -> str:
     text = re.split(r"\n==|\n\s+at |;\n|\n'|\nJVM stacktrace|\n\tat ", text)[0]
     text = re.sub(r"\s*SQLSTATE: \w{5}.*", "", text, flags=re.DOTALL)
     text = _LINE_AND_POSITION.sub("", text)
+    # names of ours are not suggestions
+    text = re.sub(r"(, )?`__w_\w+`(\.`\w+`)?", "", text)
     return text.strip() or said.strip().splitlines()[0]
 
 
@@ -80,6 +82,16 @@ def _context_span(error: BaseException, source: SourceText, fragment: Fragment |
         at = source.text.find(words) if words else -1
         if at >= 0:
             return Span(at, at + len(words))
+    return None
+
+
+def _quoted_span(said: str, source: SourceText) -> Span | None:
+    """Return the place of the expression that a message quotes, where the user wrote it just once."""
+    for words in re.findall(r'"([^"]+)"|`([^`]+)`', said):
+        quoted = next(w for w in words if w)
+        found = [m.span() for m in re.finditer(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", source.text)]
+        if found:
+            return Span(*found[0])
     return None
 
 

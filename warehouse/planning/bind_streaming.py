@@ -16,6 +16,7 @@ from warehouse.language.tokens import tokenize
 from warehouse.planning import scan
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
+from warehouse.planning.layers import bind_layers
 from warehouse.planning.render import FunctionRelation, Writer, has_hidden, refuse_streams_outside_from
 from warehouse.planning.sources import SourceKind, StreamSource, resolve, typed_empty
 from warehouse.planning.streaming_query import HIDDEN, StreamingQuery, source_view
@@ -34,7 +35,7 @@ def bind_streaming(context: Context, source: SourceText, query: QueryShape, func
     Raises:
         WarehouseError: located in ``source``.
     """
-    expanded = expand(context, source, query)
+    expanded = without_distinct(context, expand(context, source, query), function)
     try:
         bound = _bound(context, expanded.text, function)
     except WarehouseError as error:
@@ -72,12 +73,27 @@ def expand(context: Context, source: SourceText, query: QueryShape) -> Expanded:
     for _ in range(MOST_EXPANSIONS):
         edit = _next_expansion(context, text)
         if edit is None:
-            return Expanded(fragment, text, source)
+            return Expanded(fragment, _without_dead_ctes(text), source)
         span, words = edit
         whole = rewritten(fragment.text, Span(0, len(fragment.text)), [(span, words)])
         fragment = _through(whole, fragment)
         text = _read(fragment.text)
     fail("WAREHOUSE_VIEWS_TOO_DEEP", query.span, most=MOST_EXPANSIONS)
+
+
+def _without_dead_ctes(text: Text) -> Text:
+    """Return the text with nothing in its shape of the CTEs that were written out where they are used."""
+    shape = text.shape
+    dead = [c.span for c in shape.ctes if any(c.span.covers(s.span) for s in shape.streams)]
+
+    def alive(parts: tuple) -> tuple:
+        return tuple(p for p in parts if not any(d.covers(p.span) for d in dead))
+
+    kept = replace(
+        shape, blocks=alive(shape.blocks), ctes=alive(shape.ctes), streams=alive(shape.streams),
+        functions=alive(shape.functions), relations=alive(shape.relations),
+    )  # fmt: skip
+    return replace(text, shape=kept, without=tuple(dead))
 
 
 def _through(outer: Fragment, inner: Fragment) -> Fragment:
@@ -137,12 +153,46 @@ def _back(error: WarehouseError, fragment: Fragment, source: SourceText) -> Ware
     return WarehouseError(*moved, source=source)
 
 
+DISTINCT_RELATION = "__w_distinct"
+"""The name that stands for what SELECT DISTINCT makes distinct."""
+
+
+def without_distinct(context: Context, expanded: Expanded, function: FunctionRelation) -> Expanded:
+    """Return the query with SELECT DISTINCT over a stream written as the grouping it is."""
+    text = expanded.text
+    for block in text.shape.blocks:
+        streams = [s for s in text.shape.streams if block.relation and block.relation.covers(s.span)]
+        if not block.distinct or not streams or block.clauses or block.group_by or block.grouping_sets:
+            continue
+        analysis = Writer(context, text, lambda s: typed_empty(s.columns), function)
+        try:
+            columns = context.analyzer.columns(_with(text, _free_ctes(text)) + analysis(block.span))
+        except WarehouseError as error:
+            raise _back(error, expanded.fragment, expanded.source) from None
+        names = ", ".join(quote_name(c.name) for c in columns)
+        whole = rewritten(
+            text.text,
+            Span(0, len(text.text)),
+            [
+                (Span(block.span.start, block.span.start), f"SELECT {names} FROM ("),
+                (block.distinct, ""),
+                (
+                    Span(block.span.end, block.span.end),
+                    f") AS {DISTINCT_RELATION} GROUP BY {names} TRIGGER EVERY 1 ROW",
+                ),
+            ],
+        )
+        fragment = _through(whole, expanded.fragment)
+        return Expanded(fragment, _read(fragment.text), expanded.source)
+    return expanded
+
+
 # ------------------------------------------------------------------ the stateful block
 
 
 def _bound(context: Context, text: Text, function: FunctionRelation) -> StreamingQuery:
     shape = text.shape
-    live = [s for s in shape.streams if not any(c.query.covers(s.span) for c in shape.ctes)]
+    live = list(shape.streams)
     if not live:
         fail("WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM", shape.span)
     refuse_streams_outside_from(text, tuple(live))
@@ -164,14 +214,15 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
         inner = max(stateful, key=lambda b: b.span.start)
         fail("WAREHOUSE_NESTED_AGGREGATION", inner.span)
     (block,) = stateful
-    if block not in roots or len(roots) > 1:
-        fail("WAREHOUSE_NOT_BUILT_YET", block.span, what="a query around a windowed block of a streaming table", example="two streaming tables, or the outer expressions in the windowed block itself")
+    if len(roots) > 1:
+        fail("WAREHOUSE_NOT_BUILT_YET", block.span, what="UNION ALL of aggregations", example="a streaming table for each")
     return _windowed(context, text, writer, sources, block)
 
 
 def _body(text: Text) -> Span:
     """Return the query without its WITH list."""
-    outside = [b.span.start for b in text.shape.blocks if not any(c.span.covers(b.span) for c in text.shape.ctes)]
+    listed = [*(c.span for c in text.shape.ctes), *text.without]
+    outside = [b.span.start for b in text.shape.blocks if not any(c.covers(b.span) for c in listed)]
     return Span(min(outside), text.shape.span.end)
 
 
@@ -180,8 +231,8 @@ def _with(text: Text, live_free: list) -> Fragment | str:
 
 
 def _free_ctes(text: Text) -> list:
-    """Return the CTEs that read no stream: they are kept as they are."""
-    return [c for c in text.shape.ctes if not any(c.span.covers(s.span) for s in text.shape.streams)]
+    """Return the CTEs of the outermost WITH that read no stream: they are kept as they are."""
+    return [c for c in text.shape.ctes if not any(b.span.covers(c.span) for b in text.shape.blocks)]
 
 
 def _is_stateful(text: Text, block: QueryBlock, functions: frozenset[str], live: list) -> bool:
@@ -236,10 +287,11 @@ def _stateless(context: Context, text: Text, writer: Writer, sources: tuple[Stre
 
 
 def _windowed(context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock) -> StreamingQuery:
-    if block.distinct:
-        fail("WAREHOUSE_NOT_BUILT_YET", block.distinct, what="SELECT DISTINCT in a streaming table", example="GROUP BY with TRIGGER EVERY 1 ROW")
     bound = writer.bound(block, lambda fragment: fragment.text)
-    query = bound.query
+    query = replace(
+        bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
+        first_only=DISTINCT_RELATION in text.aliases(block.relation or block.span),
+    )  # fmt: skip
     _refuse_what_never_closes(text, block, query, sources)
     for call in query.calls:
         from warehouse.dataflow.aggregates import ORDER_SENSITIVE
@@ -253,7 +305,7 @@ def _windowed(context: Context, text: Text, writer: Writer, sources: tuple[Strea
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     if not context.analyzer.is_deterministic(_with(text, _free_ctes(text)) + bound.input(text, plain, "0L AS __w_arrival")):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
-    columns = tuple(Column(o.name, o.type) for o in query.outputs)
+    columns = tuple(Column(o.name, o.type) for o in query.result)
     clauses = block.clauses
     return StreamingQuery(
         SourceText(text.text), sources, relation, query, columns, clauses.trigger.span if clauses and clauses.trigger else None
@@ -304,6 +356,8 @@ def repeats(query: StreamingQuery) -> bool:
     """Say whether a window of the table may be emitted more than once."""
     if query.windowed is None:
         return any(getattr(s.entry, "repeats", False) for s in query.sources if s.kind is SourceKind.CHANGES)
+    if query.windowed.first_only:
+        return False
     if query.windowed.trigger.kinds() == {Kind.AT_WATERMARK} and query.windowed.lateness == 0:
         from warehouse.dataflow.windows import Sessions
 

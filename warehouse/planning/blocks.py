@@ -30,11 +30,17 @@ _BOUND_NAMES = {"window_start": "__w_start", "window_end": "__w_end"}
 
 @dataclass(frozen=True)
 class Text:
-    """The text that is bound: characters, tokens, and the shape of its query."""
+    """The text that is bound: characters, tokens, and the shape of its query.
+
+    Attributes:
+        without: spans of common table expressions that the shape leaves out, since they were written out where
+            they are used.
+    """
 
     text: str
     tokens: tuple[Token, ...]
     shape: QueryShape
+    without: tuple[Span, ...] = ()
 
     def words(self, span: Span) -> list[Token]:
         """Return the tokens inside ``span``."""

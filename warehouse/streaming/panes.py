@@ -83,7 +83,7 @@ def emitted(query: WindowedQuery, delta: str, clock: Clock) -> str:
     )
     order = ("we AS __w_order_we", "ws AS __w_order_ws")
     new = columns(
-        tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(query.outputs)), "'insert' AS _change_type",
+        tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(query.result)), "'insert' AS _change_type",
         f"{_timing('timing')} AS _pane_timing", "pane_idx AS _pane_index", stamp,
         "ws AS __w_ws", "we AS __w_we", f"{clock.step}L AS __w_at", order,
     )  # fmt: skip
@@ -93,7 +93,7 @@ def emitted(query: WindowedQuery, delta: str, clock: Clock) -> str:
     retracting = query.mode is Mode.RETRACTING
     values = tuple(
         f"{f'g.out.o{i}' if retracting else f'CAST(NULL AS {o.type})'} AS {quote_name(o.name)}"
-        for i, o in enumerate(query.outputs)
+        for i, o in enumerate(query.result)
     )
     old = columns(
         values, f"'{'delete' if retracting else 'superseded'}' AS _change_type",

@@ -1,0 +1,64 @@
+"""Plain SELECTs around the windowed block of a streaming table: bound from the inside out."""
+
+from __future__ import annotations
+
+from warehouse.catalog.entries import quote_name
+from warehouse.dataflow.query import Layer, Output
+from warehouse.errors import Span, fail
+from warehouse.language.statements import QueryBlock
+from warehouse.planning import scan
+from warehouse.planning.blocks import Text
+from warehouse.planning.context import Context
+from warehouse.planning.render import FunctionRelation, Writer
+from warehouse.planning.sources import typed_empty
+
+
+def bind_layers(
+    context: Context, text: Text, inner: QueryBlock, function: FunctionRelation, outputs: tuple[Output, ...]
+) -> tuple[Layer, ...]:
+    """Return the SELECTs around the windowed block ``inner``, whose columns are ``outputs``.
+
+    Raises:
+        WarehouseError: one of them is more than expressions and a condition over the block inside it.
+    """
+    analysis = Writer(context, text, lambda s: typed_empty(s.columns), function)
+    around = [b for b in text.shape.blocks if b is not inner and b.relation and b.relation.covers(inner.span)]
+    layers: list[Layer] = []
+    inside = inner
+    for block in sorted(around, key=lambda b: b.span.end - b.span.start):
+        alias = _only_subquery(text, block, inside)
+        columns = context.analyzer.columns(analysis(block.span))
+        expressions = _expressions(text, block, outputs, alias)
+        outputs = tuple(
+            Output(c.name, c.type, sql) for c, sql in zip(columns, expressions, strict=True)
+        )
+        layers.append(Layer(alias, outputs, block.where.of(text.text) if block.where else None))
+        inside = block
+    return tuple(layers)
+
+
+def _only_subquery(text: Text, block: QueryBlock, inside: QueryBlock) -> str:
+    """Return the alias of the one subquery in the block's FROM; refuse anything beside it."""
+    assert block.relation is not None
+    tokens = text.words(block.relation)
+    close = scan.closing(tokens, 0)
+    rest = [t for t in tokens[close + 1 :] if t.upper != "AS"]
+    body = [t for t in tokens[1:close] if not inside.span.covers(t.span)]
+    if tokens[0].upper != "(" or body or len(rest) > 1 or (rest and not rest[0].is_name):
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", block.relation, what="a join with a windowed block in a streaming table",
+            example="a join before the aggregation, or a second streaming table that joins",
+        )  # fmt: skip
+    return rest[0].span.of(text.text) if rest else "__w_inside"
+
+
+def _expressions(text: Text, block: QueryBlock, inside: tuple[Output, ...], alias: str) -> list[str]:
+    out: list[str] = []
+    for item in block.items:
+        if item.star:
+            if item.expression.of(text.text).strip() not in ("*", f"{alias}.*"):
+                fail("WAREHOUSE_NOT_BUILT_YET", item.span, what="a star with EXCEPT around a windowed block", example="the columns by name")
+            out += [quote_name(o.name) for o in inside]
+        else:
+            out.append(Span.of(item.expression, text.text))
+    return out
