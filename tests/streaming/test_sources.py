@@ -494,6 +494,11 @@ def test_bad_rows_of_a_stream_that_gained_a_column(house):
     house.reader("s")
     house.run("CREATE OR REPLACE STREAM s (`b ;` STRING, a INT) USING json OPTIONS (path 'in')")
     assert shown(house, "s") == []
+    entry, rows = house.entry("s"), sources.batch_frame(house.spark, house.entry("s"), "json")
+    bad_rows.append(
+        house.spark, house.catalog.home, bad_rows.of_stream(entry), house.reader("s"), 1, rows, "timestamp_seconds(1)"
+    )
+    assert [(r[0], r[1], r[2]) for r in shown(house, "s")] == [(None, None, "x")]
     assert bad_rows.relation(house.catalog.home, "default", "none", house.entry("s").columns).startswith(
         "(SELECT CAST(NULL AS string) AS `b ;`"
     )

@@ -8,13 +8,14 @@ NULL, say) are shown per streaming table.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StructType
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem
@@ -28,6 +29,8 @@ NOT_PARSED = "NOT_PARSED"
 TIME_IS_NULL = "TIME_IS_NULL"
 
 _READER = "__w_reader"
+_ANY_NAME = ("delta.columnMapping.mode", "name")
+"""What lets a Delta table have names that its Parquet files could not; only where needed: not all tools read it."""
 
 ADDED = (
     Column("_record", "string"),
@@ -46,7 +49,18 @@ def table_path(folder: Path, schema: str, name: str) -> Path:
 
 def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: Sequence[Column]) -> None:
     """Make the table, or add the columns it does not have yet; nothing is lost."""
-    _append(spark.createDataFrame([], _stored(columns)), table_path(folder, schema, name)).save()
+    path, wanted = str(table_path(folder, schema, name)), schema_of(_stored(columns))
+    odd = any(re.search(r"[ ,;{}()\n\t=]", column.name) for column in columns)
+    if not exists(folder, schema, name):
+        builder = DeltaTable.createIfNotExists(spark).location(path).addColumns(wanted)
+        (builder.property(*_ANY_NAME) if odd else builder).execute()
+        return
+    known = {field.name.lower() for field in spark.read.format("delta").load(path).schema.fields}
+    if not {field.name.lower() for field in wanted.fields} <= known:
+        if odd:
+            key, value = _ANY_NAME
+            spark.sql(f"ALTER TABLE delta.{quoted(path)} SET TBLPROPERTIES ('{key}' = '{value}')")
+        spark.createDataFrame([], wanted).write.format("delta").mode("append").option("mergeSchema", "true").save(path)
 
 
 def exists(folder: Path, schema: str, name: str) -> bool:
@@ -85,8 +99,11 @@ def append(
         F.lit(reader.qualified).alias("_table"),
         F.lit(reader.id).alias(_READER),
     )
-    writer = _append(kept, table_path(folder, schema, name))
-    writer.option("txnAppId", f"bad_rows/{reader.id}").option("txnVersion", str(step)).save()
+    if not exists(folder, schema, name):  # a table that is read as a stream
+        create(spark, folder, schema, name, columns)
+    writer = kept.write.format("delta").mode("append").option("mergeSchema", "true")
+    writer = writer.option("txnAppId", f"bad_rows/{reader.id}").option("txnVersion", str(step))
+    writer.save(str(table_path(folder, schema, name)))
 
 
 def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) -> str:
@@ -121,12 +138,5 @@ def of_stream(entry: StreamEntry) -> tuple[str, str, tuple[Column, ...]]:
     return entry.schema, entry.name, entry.columns
 
 
-def _stored(columns: Sequence[Column]) -> StructType:
-    return schema_of((*columns, *ADDED, Column(_READER, "string")))
-
-
-def _append(rows: DataFrame, path: Path):  # type: ignore[no-untyped-def]
-    """Return a writer that appends; column mapping lets names hold what Delta's files could not."""
-    writer = rows.write.format("delta").mode("append").option("mergeSchema", "true").option("path", str(path))
-    fresh = not (path / "_delta_log").is_dir()
-    return writer.option("delta.columnMapping.mode", "name") if fresh else writer
+def _stored(columns: Sequence[Column]) -> tuple[Column, ...]:
+    return (*columns, *ADDED, Column(_READER, "string"))
