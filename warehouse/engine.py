@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from warehouse.catalog.entries import StreamingTableEntry
-    from warehouse.planning.context import Context
+    from warehouse.catalog.store import Catalog
     from warehouse.planning.streaming_query import StreamingQuery
+    from warehouse.streaming.ddl import Acting
     from warehouse.streaming.log import Commit
 
 Parameters = Mapping[str, Any]
@@ -92,10 +93,41 @@ class Engine:
         return split(text, name)
 
     def compile(self, text: str | SourceText, name: str | None = None) -> list[plans.Plan]:
-        """Return what each statement comes to; runs nothing and changes nothing."""
-        return [self._planned(source) for source in self._sources(text, name)]
+        """Return what each statement comes to; runs nothing and changes nothing.
 
-    def run(self, text: str | SourceText, name: str | None = None, parameters: Parameters | None = None) -> Iterator[Result]:
+        Later statements see the streams, streaming tables and views of ours that earlier ones would make. One
+        that reads a table which an earlier statement has yet to make cannot be judged: it becomes ``Unjudged``.
+        """
+        from warehouse.streaming import ddl
+        from warehouse.streaming.ddl import Acting
+
+        draft = self.catalog.draft()
+        made: set[str] = set()
+        out: list[plans.Plan] = []
+        for source in self._sources(text, name):
+            try:
+                planned = self._planned(source, draft)
+            except WarehouseError as error:
+                if error.condition != "TABLE_OR_VIEW_NOT_FOUND" or not any(m in str(error).lower() for m in made):
+                    raise
+                planned = plans.Unjudged(source)
+            match planned:
+                case plans.MakeStream(statement=statement):
+                    draft.put_stream(ddl.draft_stream(statement, Acting(self.spark, draft, self._schema())))
+                case plans.MakeStreamingTable(entry=entry):
+                    draft.put_streaming_table(entry)
+                    made.add(entry.name.lower())
+                case plans.RunSpark(keep_view=keep, target=target):
+                    if keep:
+                        draft.put_view(keep)
+                    if target:
+                        made.add(target.lower())
+            out.append(planned)
+        return out
+
+    def run(
+        self, text: str | SourceText, name: str | None = None, parameters: Parameters | None = None
+    ) -> Iterator[Result]:
         """Run each statement and yield its result; the next one starts when the iterator is advanced."""
         for source in self._sources(text, name):
             self._cancelled.clear()
@@ -109,15 +141,14 @@ class Engine:
     def _sources(self, text: str | SourceText, name: str | None) -> list[SourceText]:
         return [text] if isinstance(text, SourceText) else split(text, name)
 
-    def _planned(self, source: SourceText) -> plans.Plan:
+    def _planned(self, source: SourceText, catalog: Catalog | None = None) -> plans.Plan:
+        from warehouse.planning.context import Context
         from warehouse.planning.lower import plan
 
-        return plan(self._context(), parse(source), self._relations())
+        return plan(Context(catalog or self.catalog, self.analyzer, self._schema()), parse(source), self._relations())
 
-    def _context(self) -> Context:
-        from warehouse.planning.context import Context
-
-        return Context(self.catalog, self.analyzer, self.spark.catalog.currentDatabase())
+    def _schema(self) -> str:
+        return self.spark.catalog.currentDatabase()
 
     def _relations(self):  # type: ignore[no-untyped-def]
         from warehouse.planning.lower import Relations
@@ -179,6 +210,8 @@ class Engine:
                 return _table(source, self._describe_table(entry, asked.extended))
             case plans.Nothing(message=message):
                 return Result(source, message=message)
+            case plans.Unjudged():
+                raise AssertionError("only compile leaves a statement unjudged")
             case plans.MakeStreamingTable(entry=entry, query=query, replaces=old):
                 commits = self.tables.create(entry, query, old)
                 made = "replaced" if old else "created"
@@ -189,10 +222,14 @@ class Engine:
                 return Result(source, message=f"streaming table {entry.qualified} {done}: {_summary(commits)}")
             case plans.Start(entry=entry, every=every):
                 started = self.tables.start(entry, every)
-                return Result(source, message=f"streaming table {entry.qualified} {'started' if started else 'runs already'}")
+                return Result(
+                    source, message=f"streaming table {entry.qualified} {'started' if started else 'runs already'}"
+                )
             case plans.Stop(entry=entry):
                 stopped = self.tables.stop(entry)
-                return Result(source, message=f"streaming table {entry.qualified} {'stopped' if stopped else 'was not running'}")
+                return Result(
+                    source, message=f"streaming table {entry.qualified} {'stopped' if stopped else 'was not running'}"
+                )
             case plans.DropStreamingTable(entry=entry):
                 self.tables.drop(entry)
                 return Result(source, message=f"streaming table {entry.qualified} dropped")
@@ -212,12 +249,16 @@ class Engine:
         if plan.spark is not None:
             if lines:
                 lines.append("")
-            explained = self.spark.sql(f"EXPLAIN {'' if plan.mode == 'simple' else plan.mode.upper()} " + plan.spark.text)
+            explained = self.spark.sql(
+                f"EXPLAIN {'' if plan.mode == 'simple' else plan.mode.upper()} " + plan.spark.text
+            )
             lines += explained.collect()[0][0].splitlines()
         return _table(plan.source, _Lines(("plan",), [("\n".join(lines),)]))
 
-    def _acting(self) -> _Acting:
-        return _Acting(self.spark, self.catalog, self.spark.catalog.currentDatabase())
+    def _acting(self) -> Acting:
+        from warehouse.streaming.ddl import Acting
+
+        return Acting(self.spark, self.catalog, self._schema())
 
     # ------------------------------------------------------------------ SHOW and DESCRIBE
 
@@ -228,7 +269,12 @@ class Engine:
         found = [e for e in self.catalog.streaming_tables() if e.schema.lower() == schema.lower()]
         wanted = matching([e.name for e in found], statement.pattern)
         rows = [
-            (e.schema, e.name, "stateless" if e.stateless else e.mode, "running" if self.tables.is_running(e) else "idle")
+            (
+                e.schema,
+                e.name,
+                "stateless" if e.stateless else e.mode,
+                "running" if self.tables.is_running(e) else "idle",
+            )
             for e in found
             if e.name in wanted
         ]
@@ -266,13 +312,6 @@ class Engine:
         )  # fmt: skip
 
 
-class _Acting:
-    """What statements about streams act on."""
-
-    def __init__(self, spark: Any, catalog: Any, schema: str):
-        self.spark, self.catalog, self.schema = spark, catalog, schema
-
-
 class _Lines:
     """Rows of strings with the names of their columns."""
 
@@ -295,7 +334,12 @@ def _portable(frame: DataFrame) -> DataFrame:
     if not odd:
         return frame
     return frame.select(
-        *(F.col(f"`{n.replace('`', '``')}`").cast("string").alias(n) if n in odd else F.col(f"`{n.replace('`', '``')}`") for n in frame.columns)
+        *(
+            F.col(f"`{n.replace('`', '``')}`").cast("string").alias(n)
+            if n in odd
+            else F.col(f"`{n.replace('`', '``')}`")
+            for n in frame.columns
+        )
     )
 
 

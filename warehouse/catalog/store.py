@@ -114,6 +114,22 @@ class _Shelf(Generic[E]):
     def sorted(self) -> tuple[E, ...]:
         return tuple(entry for _, entry in sorted(self.entries.items()))
 
+    def draft(self) -> _Draft[E]:
+        return _Draft(self)
+
+
+class _Draft(_Shelf[E]):
+    """A shelf whose changes stay in memory."""
+
+    def __init__(self, shelf: _Shelf[E]):
+        self.folder, self.kind, self.entries = shelf.folder, shelf.kind, dict(shelf.entries)
+
+    def put(self, entry: E) -> None:
+        self.entries[_key(entry.schema, entry.name)] = entry
+
+    def drop(self, schema: str, name: str) -> bool:
+        return self.entries.pop(_key(schema, name), None) is not None
+
 
 class Catalog:
     """What exists in one warehouse folder besides Spark's own tables and views.
@@ -138,6 +154,13 @@ class Catalog:
             WarehouseError: a file of the catalog is broken, or was written by a newer version.
         """
         return cls(Path(folder))
+
+    def draft(self) -> Catalog:
+        """Return a copy whose changes are never written: to plan statements that are not run."""
+        copy = Catalog.__new__(Catalog)
+        copy.home, copy._guard = self.home, threading.RLock()
+        copy._streams, copy._tables, copy._views = self._streams.draft(), self._tables.draft(), self._views.draft()
+        return copy
 
     # streams
 

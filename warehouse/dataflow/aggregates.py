@@ -109,8 +109,7 @@ def _cut(value: str, power: int) -> str:
     """Return SQL for ``value`` in units of 2^(-32·power), cut to a whole number and still a DOUBLE, exactly."""
     scaled = f"({value} * {float(2.0 ** (32 * power))!r}D)"
     return (
-        f"CASE WHEN abs({scaled}) < 9007199254740992D"
-        f" THEN CAST(CAST({scaled} AS BIGINT) AS DOUBLE) ELSE {scaled} END"
+        f"CASE WHEN abs({scaled}) < 9007199254740992D THEN CAST(CAST({scaled} AS BIGINT) AS DOUBLE) ELSE {scaled} END"
     )
 
 
@@ -156,7 +155,11 @@ def _avg(call: Call) -> Form | None:
     if kind in INTEGRAL or kind.startswith("decimal"):
         total = _total_type(kind)
         partials = (
-            Partial(f"sum(CAST({{a0}} AS {kind if kind.startswith('decimal') else total}))", f"CAST(sum({{}}) AS {total})", total),
+            Partial(
+                f"sum(CAST({{a0}} AS {kind if kind.startswith('decimal') else total}))",
+                f"CAST(sum({{}}) AS {total})",
+                total,
+            ),
             Partial("count({a0})", "sum({})", "bigint"),
         )
         summed = "{0}" if kind.startswith("decimal") else "CAST({0} AS DOUBLE)"
@@ -178,9 +181,7 @@ def _same(function: str) -> Build:
     """Return the form of a function whose partial results are merged by the function itself."""
 
     def build(call: Call) -> Form | None:
-        return Form(
-            (_values(call)[0],), (Partial(f"{function}({{a0}})", f"{function}({{}})", call.type),), "{0}"
-        )
+        return Form((_values(call)[0],), (Partial(f"{function}({{a0}})", f"{function}({{}})", call.type),), "{0}")
 
     return build
 
@@ -233,7 +234,7 @@ ORDER_SENSITIVE = frozenset(
 
 def form_of(call: Call) -> Form | None:
     """Return the bounded form of ``call``, or None when the window's rows must be kept for it."""
-    if call.distinct and call.function not in ("min", "max") or call.rest:
+    if (call.distinct and call.function not in ("min", "max")) or call.rest:
         return None
     build = FORMS.get(call.function)
     return build(call) if build else None
@@ -285,9 +286,7 @@ def decompose(calls: tuple[Call, ...]) -> Decomposition:
         as_set = sortable and all(calls[i].distinct or calls[i].function in BLIND_TO_DUPLICATES for i, _ in kept)
         rows = f"p{len(partials)}"
         partials.append(_kept_rows(fields or {"1": "int"}, as_set))
-    return Decomposition(
-        tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable
-    )
+    return Decomposition(tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable)
 
 
 def _place(columns: list, value: object) -> str | int:

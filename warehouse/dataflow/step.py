@@ -199,7 +199,9 @@ def standing_types(query: WindowedQuery) -> dict[str, str]:
 def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
     if isinstance(query.window, Sessions):
         return _merged_sessions(query, rows, clock)
-    then = tuple(f"max(CASE WHEN isnew = 0 THEN t_{n.id} ELSE 0 END) AS t_{n.id}" for n in triggers.thens(query.trigger))
+    then = tuple(
+        f"max(CASE WHEN isnew = 0 THEN t_{n.id} ELSE 0 END) AS t_{n.id}" for n in triggers.thens(query.trigger)
+    )
     standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
     listed = columns(
         query.key_columns, "ws", "we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf",
@@ -213,10 +215,7 @@ def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
     """Return SQL that unites overlapping sessions of a key and merges what they hold, trigger state included."""
     keys = query.key_columns
     by = f"PARTITION BY {columns(keys, 'g')}"
-    bounded = (
-        f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me"
-        f" FROM ({_intervals_united(rows, keys)})"
-    )
+    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({_intervals_united(rows, keys)})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
     say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
     same = "isnew = 0 AND ws = ms AND we = me"
@@ -230,8 +229,7 @@ def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
         "sort_array(collect_list(CASE WHEN isnew = 0 AND ws <> ms THEN ws END)) AS vanished",
     )  # fmt: skip
     return (
-        f"SELECT {listed} FROM ({say}) GROUP BY {columns(keys, 'g', 'ms', 'me')}"
-        " HAVING max(isnew) = 1 OR bool_or(due)"
+        f"SELECT {listed} FROM ({say}) GROUP BY {columns(keys, 'g', 'ms', 'me')} HAVING max(isnew) = 1 OR bool_or(due)"
     )
 
 

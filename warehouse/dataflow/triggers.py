@@ -162,9 +162,7 @@ def advanced(root: Node, node: Node) -> str:
     """Return SQL for the new active part of the THEN ``node``, over ``z_<id>`` and ``t_<id>``."""
     over = [node, *enclosing(root)[node.id]]
     restart = " OR ".join(f"z_{n.id}" for n in over)
-    moves = " ".join(
-        f"WHEN t_{node.id} = {i} AND z_{part.id} THEN {i + 1}" for i, part in enumerate(node.parts[:-1])
-    )
+    moves = " ".join(f"WHEN t_{node.id} = {i} AND z_{part.id} THEN {i + 1}" for i, part in enumerate(node.parts[:-1]))
     return f"CASE WHEN {restart} THEN 0 {moves} ELSE t_{node.id} END"
 
 

@@ -82,7 +82,9 @@ def earliest_end(window: Window) -> str:
             f"ws - pmod(ws - {window.offset}L, {window.every}L)"
             f" - {((window.size - 1) // window.every)}L * {window.every}L"
         )
-        return f"CASE WHEN {first} + {window.size}L > ws THEN {first} ELSE {first} + {window.every}L END + {window.size}L"
+        return (
+            f"CASE WHEN {first} + {window.size}L > ws THEN {first} ELSE {first} + {window.every}L END + {window.size}L"
+        )
     return "we"
 
 

@@ -44,7 +44,7 @@ def is_cancellation(error: BaseException) -> bool:
 def _ask(error: BaseException, question: str) -> Any:
     try:
         return getattr(error, question)()
-    except Exception:  # noqa: BLE001 - Spark's wrappers raise anything when the JVM has no answer
+    except Exception:
         return None
 
 
@@ -71,8 +71,13 @@ def _sentence(error: BaseException, said: str) -> str:
 def _context_span(error: BaseException, source: SourceText, fragment: Fragment | None) -> Span | None:
     for context in _ask(error, "getQueryContext") or []:
         try:
-            start, stop, words, kind = context.startIndex(), context.stopIndex(), context.fragment(), context.objectType()
-        except Exception:  # noqa: BLE001 - a context without a place
+            start, stop, words, kind = (
+                context.startIndex(),
+                context.stopIndex(),
+                context.fragment(),
+                context.objectType(),
+            )
+        except Exception:
             continue
         if start < 0 or kind:
             continue

@@ -24,7 +24,9 @@ from warehouse.planning.streaming_query import HIDDEN, StreamingQuery, source_vi
 MOST_EXPANSIONS = 100
 
 
-def bind_streaming(context: Context, source: SourceText, query: QueryShape, function: FunctionRelation) -> StreamingQuery:
+def bind_streaming(
+    context: Context, source: SourceText, query: QueryShape, function: FunctionRelation
+) -> StreamingQuery:
     """Return the query of a streaming table, resolved.
 
     Args:
@@ -147,9 +149,7 @@ def _view_query(text: str) -> str:
 
 def _back(error: WarehouseError, fragment: Fragment, source: SourceText) -> WarehouseError:
     """Return an error about the expanded text with spans in the user's own."""
-    moved = [
-        replace(d, span=fragment.origin(d.span.start, d.span.end) if d.span else None) for d in error.diagnostics
-    ]
+    moved = [replace(d, span=fragment.origin(d.span.start, d.span.end) if d.span else None) for d in error.diagnostics]
     return WarehouseError(*moved, source=source)
 
 
@@ -199,13 +199,25 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
     sources = tuple(resolve(context, text.text, s) for s in live)
     for source in sources:
         if isinstance(source.entry, StreamEntry) and source.bounded and len(sources) > 1:
-            fail("WAREHOUSE_NOT_BUILT_YET", source.reference.span, what="a replay beside another stream", example="one replay")
+            fail(
+                "WAREHOUSE_NOT_BUILT_YET",
+                source.reference.span,
+                what="a replay beside another stream",
+                example="one replay",
+            )
     numbers = {s.reference.span: i for i, s in enumerate(sources)}
     writer = Writer(context, text, lambda s: source_view(numbers[s.reference.span]), function, HIDDEN)
     functions = context.analyzer.aggregate_functions()
     stateful = [b for b in shape.blocks if writer.reads_stream(b) and _is_stateful(text, b, functions, live)]
     body = _body(text)
-    roots = [b for b in shape.blocks if not any(o is not b and o.span.covers(b.span) and o.relation and o.relation.covers(b.span) for o in shape.blocks) and body.covers(b.span)]
+    roots = [
+        b
+        for b in shape.blocks
+        if not any(
+            o is not b and o.span.covers(b.span) and o.relation and o.relation.covers(b.span) for o in shape.blocks
+        )
+        and body.covers(b.span)
+    ]
     _refuse_tails(text, writer)
     _refuse_joins_of_streams(text, live, shape.blocks)
     if not stateful:
@@ -215,7 +227,12 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
         fail("WAREHOUSE_NESTED_AGGREGATION", inner.span)
     (block,) = stateful
     if len(roots) > 1:
-        fail("WAREHOUSE_NOT_BUILT_YET", block.span, what="UNION ALL of aggregations", example="a streaming table for each")
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET",
+            block.span,
+            what="UNION ALL of aggregations",
+            example="a streaming table for each",
+        )
     return _windowed(context, text, writer, sources, block)
 
 
@@ -247,23 +264,31 @@ def _refuse_tails(text: Text, writer: Writer) -> None:
     for block in text.shape.blocks:
         if writer.reads_stream(block):
             if block.tail:
-                fail("WAREHOUSE_ORDER_IN_STREAMING_TABLE", block.tail, words=block.tail.of(text.text).split()[0].upper())
+                fail(
+                    "WAREHOUSE_ORDER_IN_STREAMING_TABLE", block.tail, words=block.tail.of(text.text).split()[0].upper()
+                )
             if block.set_operator and block.set_operator.of(text.text).upper().split() != ["UNION", "ALL"]:
-                fail("WAREHOUSE_SET_OPERATOR_OVER_STREAM", block.set_operator, operator=block.set_operator.of(text.text))
+                fail(
+                    "WAREHOUSE_SET_OPERATOR_OVER_STREAM", block.set_operator, operator=block.set_operator.of(text.text)
+                )
 
 
 def _refuse_joins_of_streams(text: Text, live: list, blocks: tuple[QueryBlock, ...]) -> None:
     """Refuse two streams in one FROM unless they are branches of a UNION ALL."""
     for first, second in zip(live, live[1:], strict=False):
         owners = [
-            min((b for b in blocks if b.relation and b.relation.covers(s.span)), key=lambda b: b.span.end - b.span.start)
+            min(
+                (b for b in blocks if b.relation and b.relation.covers(s.span)), key=lambda b: b.span.end - b.span.start
+            )
             for s in (first, second)
         ]
         if owners[0] is owners[1]:
             fail("WAREHOUSE_STREAM_JOIN", second.span)
 
 
-def _stateless(context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], roots: list[QueryBlock], body: Span) -> StreamingQuery:
+def _stateless(
+    context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], roots: list[QueryBlock], body: Span
+) -> StreamingQuery:
     for block in roots:
         if not writer.reads_stream(block):
             fail("WAREHOUSE_UNION_WITH_TABLE", block.span)
@@ -286,7 +311,9 @@ def _stateless(context: Context, text: Text, writer: Writer, sources: tuple[Stre
     return StreamingQuery(SourceText(text.text), sources, wanted, None, columns)
 
 
-def _windowed(context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock) -> StreamingQuery:
+def _windowed(
+    context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock
+) -> StreamingQuery:
     bound = writer.bound(block, lambda fragment: fragment.text)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
@@ -297,18 +324,27 @@ def _windowed(context: Context, text: Text, writer: Writer, sources: tuple[Strea
         from warehouse.dataflow.aggregates import ORDER_SENSITIVE
 
         if call.function in ORDER_SENSITIVE and "ORDER BY" not in call.rest.upper():
-            place = next(c.name for i in block.items for c in scan.aggregate_calls(text.words(i.expression), {call.function}))
+            place = next(
+                c.name for i in block.items for c in scan.aggregate_calls(text.words(i.expression), {call.function})
+            )
             fail("WAREHOUSE_ORDER_SENSITIVE", place, function=call.function)
     for source in sources:
         _refuse_double_counting(source)
     relation = _with(text, _free_ctes(text)) + bound.input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
-    if not context.analyzer.is_deterministic(_with(text, _free_ctes(text)) + bound.input(text, plain, "0L AS __w_arrival")):
+    if not context.analyzer.is_deterministic(
+        _with(text, _free_ctes(text)) + bound.input(text, plain, "0L AS __w_arrival")
+    ):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
     columns = tuple(Column(o.name, o.type) for o in query.result)
     clauses = block.clauses
     return StreamingQuery(
-        SourceText(text.text), sources, relation, query, columns, clauses.trigger.span if clauses and clauses.trigger else None
+        SourceText(text.text),
+        sources,
+        relation,
+        query,
+        columns,
+        clauses.trigger.span if clauses and clauses.trigger else None,
     )
 
 
@@ -318,12 +354,19 @@ def _refuse_double_counting(source: StreamSource) -> None:
     if source.kind is not SourceKind.CHANGES or entry is None or isinstance(entry, StreamEntry):
         return
     if entry.mode == Mode.RETRACTING.name:
-        fail("WAREHOUSE_NOT_BUILT_YET", source.reference.span, what="an aggregation over a RETRACTING table", example=f"STREAM panes('{entry.name}')")
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET",
+            source.reference.span,
+            what="an aggregation over a RETRACTING table",
+            example=f"STREAM panes('{entry.name}')",
+        )
     if entry.mode == Mode.ACCUMULATING.name and entry.repeats:
         fail("WAREHOUSE_DOUBLE_COUNTING", source.reference.span, table=entry.name)
 
 
-def _refuse_what_never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]) -> None:
+def _refuse_what_never_closes(
+    text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]
+) -> None:
     """Refuse a window that no watermark can close under a trigger that waits for one."""
     kinds = query.trigger.kinds()
     fires_otherwise = bool(kinds & {Kind.EVERY_ROWS, Kind.AFTER_ROWS, Kind.EVERY_TIME, Kind.AFTER_TIME})

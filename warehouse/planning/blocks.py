@@ -80,7 +80,9 @@ class BoundBlock:
         return "SELECT " + self.select + f", {hidden} FROM " + render(self.block.relation) + where
 
 
-def bind_block(context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Callable[[Fragment], str]) -> BoundBlock:
+def bind_block(
+    context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Callable[[Fragment], str]
+) -> BoundBlock:
     """Resolve a windowed block.
 
     Args:
@@ -240,7 +242,9 @@ def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
     return tuple(t.text.lower() if t.is_name else t.text for t in text.words(call.span))
 
 
-def _bound_edits(text: Text, place: Span, found: list[scan.FoundCall], to: Callable[[str], str]) -> list[tuple[Span, str]]:
+def _bound_edits(
+    text: Text, place: Span, found: list[scan.FoundCall], to: Callable[[str], str]
+) -> list[tuple[Span, str]]:
     """Return edits for the window's bounds at ``place``, outside aggregate calls."""
     calls = [c.span for c in found]
     return [

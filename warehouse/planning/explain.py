@@ -62,7 +62,11 @@ def state_text(query: WindowedQuery) -> str:
         return "one row per key, kept until DRAIN: grows with the number of keys"
     if query.lateness is None:
         return "ALLOWED LATENESS UNBOUNDED: windows are kept until DRAIN; grows with time"
-    gap = f" and one gap of {duration(query.window.gap)}" if isinstance(query.window, Sessions) and query.window.gap else ""
+    gap = (
+        f" and one gap of {duration(query.window.gap)}"
+        if isinstance(query.window, Sessions) and query.window.gap
+        else ""
+    )
     return f"a window is dropped when the watermark passes its end by {duration(query.lateness)}{gap}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow.query import Layer, Output
-from warehouse.errors import Span, fail
+from warehouse.errors import fail
 from warehouse.language.statements import QueryBlock
 from warehouse.planning import scan
 from warehouse.planning.blocks import Text
@@ -29,9 +29,7 @@ def bind_layers(
         alias = _only_subquery(text, block, inside)
         columns = context.analyzer.columns(analysis(block.span))
         expressions = _expressions(text, block, outputs, alias)
-        outputs = tuple(
-            Output(c.name, c.type, sql) for c, sql in zip(columns, expressions, strict=True)
-        )
+        outputs = tuple(Output(c.name, c.type, sql) for c, sql in zip(columns, expressions, strict=True))
         layers.append(Layer(alias, outputs, block.where.of(text.text) if block.where else None))
         inside = block
     return tuple(layers)
@@ -57,8 +55,13 @@ def _expressions(text: Text, block: QueryBlock, inside: tuple[Output, ...], alia
     for item in block.items:
         if item.star:
             if item.expression.of(text.text).strip() not in ("*", f"{alias}.*"):
-                fail("WAREHOUSE_NOT_BUILT_YET", item.span, what="a star with EXCEPT around a windowed block", example="the columns by name")
+                fail(
+                    "WAREHOUSE_NOT_BUILT_YET",
+                    item.span,
+                    what="a star with EXCEPT around a windowed block",
+                    example="the columns by name",
+                )
             out += [quote_name(o.name) for o in inside]
         else:
-            out.append(Span.of(item.expression, text.text))
+            out.append(item.expression.of(text.text))
     return out

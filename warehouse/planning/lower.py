@@ -39,7 +39,21 @@ from warehouse.planning.sources import StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 
 _NAMES_NEW = ("CREATE", "REPLACE")
-_READS_ONLY = ("SELECT", "DESCRIBE", "DESC", "SHOW", "EXPLAIN", "WITH", "FROM", "VALUES", "CACHE", "UNCACHE", "REFRESH", "ANALYZE", "")
+_READS_ONLY = (
+    "SELECT",
+    "DESCRIBE",
+    "DESC",
+    "SHOW",
+    "EXPLAIN",
+    "WITH",
+    "FROM",
+    "VALUES",
+    "CACHE",
+    "UNCACHE",
+    "REFRESH",
+    "ANALYZE",
+    "",
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +133,8 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
 def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark:
     source = statement.source
     forget = _checked_target(context, statement.verb, statement.target)
-    return plans.RunSpark(source, quoted(source.text, Span(0, len(source.text))), forget_view=forget)
+    whole = quoted(source.text, Span(0, len(source.text)))
+    return plans.RunSpark(source, whole, statement.target.last if statement.target else None, forget_view=forget)
 
 
 def _checked_target(context: Context, verb: str, target: Name | None) -> ViewEntry | None:
@@ -146,7 +161,7 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
     if statement.verb.endswith("VIEW") and statement.target is not None and "TEMP" not in statement.verb:
         schema, name = context.resolve(statement.target)
         keep = ViewEntry(schema, name, source.text)
-    return plans.RunSpark(source, fragment, keep, forget)
+    return plans.RunSpark(source, fragment, statement.target.last if statement.target else None, keep, forget)
 
 
 # ------------------------------------------------------------------ streaming tables

@@ -19,10 +19,12 @@ class RunSpark:
         fragment: the text; the user's own, or rewritten.
         keep_view: a view that holds something of ours, to remember when Spark has created its rewritten form.
         forget_view: a view of ours that the statement drops or replaces.
+        target: the unqualified name of the table or view that it makes or changes, or None.
     """
 
     source: SourceText
     fragment: Fragment
+    target: str | None = None
     keep_view: ViewEntry | None = None
     forget_view: ViewEntry | None = None
 
@@ -131,12 +133,19 @@ class Tell:
     mode: str = "simple"
 
 
+@dataclass(frozen=True)
+class Unjudged:
+    """A statement that reads a table which an earlier one, that was not run, would have made."""
+
+    source: SourceText
+
+
 Plan = (
-    RunSpark | MakeStream | MakeStreamingTable | Nothing | Refresh | Start | Stop | DropStreamPlan
+    Unjudged | RunSpark | MakeStream | MakeStreamingTable | Nothing | Refresh | Start | Stop | DropStreamPlan
     | DropStreamingTable | Show | Describe | Tell
 )  # fmt: skip
 
 __all__ = [
     "Describe", "DropStreamPlan", "DropStreamingTable", "MakeStream", "MakeStreamingTable", "Nothing", "Plan",
-    "Refresh", "RunSpark", "Show", "Span", "Start", "Stop", "Tell",
+    "Refresh", "RunSpark", "Show", "Span", "Start", "Stop", "Tell", "Unjudged",
 ]  # fmt: skip

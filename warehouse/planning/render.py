@@ -95,7 +95,9 @@ class Writer:
         analysis = Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function)
         return bind_block(self.context, self.text, block, analysis, mark)
 
-    def _hidden_columns(self, span: Span, edits: list[tuple[Span, Fragment | str]]) -> list[tuple[Span, Fragment | str]]:
+    def _hidden_columns(
+        self, span: Span, edits: list[tuple[Span, Fragment | str]]
+    ) -> list[tuple[Span, Fragment | str]]:
         found: list[tuple[Span, Fragment | str]] = []
         for block in self.text.shape.blocks:
             if not span.covers(block.span) or not self.reads_stream(block) or has_hidden(self.text, block):
@@ -133,4 +135,12 @@ def refuse_streams_outside_from(text: Text, streams: tuple[StreamReference, ...]
                 fail("WAREHOUSE_STREAM_OUTSIDE_FROM", reference.span)
 
 
-__all__ = ["FunctionRelation", "Marks", "StreamRelation", "Writer", "has_hidden", "joined", "refuse_streams_outside_from"]
+__all__ = [
+    "FunctionRelation",
+    "Marks",
+    "StreamRelation",
+    "Writer",
+    "has_hidden",
+    "joined",
+    "refuse_streams_outside_from",
+]

@@ -72,7 +72,12 @@ def planned_window(text: str, window: WindowSpec | None) -> windows.Window:
         case SessionWindow(gap=Interval() as gap):
             return windows.Sessions(_length(text, gap, "GAP"))
         case SessionWindow(gap=Span() as gap):
-            fail("WAREHOUSE_NOT_BUILT_YET", gap, what="a GAP that is an expression of the row", example="a constant interval")
+            fail(
+                "WAREHOUSE_NOT_BUILT_YET",
+                gap,
+                what="a GAP that is an expression of the row",
+                example="a constant interval",
+            )
     raise AssertionError(window)
 
 

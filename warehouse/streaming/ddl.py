@@ -43,7 +43,27 @@ class Rows:
     rows: list[tuple[str | None, ...]]
 
 
+@dataclass(frozen=True)
+class Acting:
+    """A ``Context``."""
+
+    spark: SparkSession
+    catalog: Catalog
+    schema: str
+
+
 # ---------------------------------------------------------------- CREATE STREAM
+
+
+def draft_stream(statement: CreateStream, context: Context) -> StreamEntry:
+    """Return the stream that ``create_stream`` would make (or find), changing nothing.
+
+    Raises:
+        WarehouseError: something is wrong with it.
+    """
+    plan = streams.plan_stream(statement, context.schema)
+    old = _place(plan, context)
+    return old if old is not None and statement.if_not_exists else describe_source(plan, context)
 
 
 def create_stream(statement: CreateStream, context: Context) -> str:

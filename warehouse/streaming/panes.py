@@ -38,9 +38,7 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
         schema: DDL of its columns.
         names: the user's column names; one that Parquet refuses turns column mapping on.
     """
-    mapping = (
-        " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')" if any(_FORBIDDEN & set(n) for n in names) else ""
-    )
+    mapping = " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')" if any(_FORBIDDEN & set(n) for n in names) else ""
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta{mapping}")
 
 
@@ -156,7 +154,14 @@ def late_schema(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> str:
     """Return the DDL of ``late_rows``: the source's columns, or one struct column per source when there are several."""
     listed = [f"{quote_name(name)} {kind}" for name, kind in _late_columns(sources)]
     start, end = _bound_names(sources)
-    listed += [f"{start} timestamp", f"{end} timestamp", "_why string", "_at timestamp", "_position string", "_step bigint"]
+    listed += [
+        f"{start} timestamp",
+        f"{end} timestamp",
+        "_why string",
+        "_at timestamp",
+        "_position string",
+        "_step bigint",
+    ]
     return ", ".join(listed)
 
 

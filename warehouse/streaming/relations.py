@@ -35,7 +35,9 @@ def stream_relation(home: Path, source: StreamSource) -> str:
             return sources.batch_relation(source.entry)
         case SourceKind.PANES:
             assert isinstance(source.entry, StreamingTableEntry)
-            return panes.pane_rows(table_folder(home, source.entry) / "panes", source.entry.columns, keyed(source.entry))
+            return panes.pane_rows(
+                table_folder(home, source.entry) / "panes", source.entry.columns, keyed(source.entry)
+            )
     return source.name
 
 
@@ -95,9 +97,7 @@ def _not_found(context: Context, call: TableFunction, kind: str) -> None:
 def progress(log: StepLog) -> str:
     """Return the relation of ``stream_progress('t')``: one row per step that is committed."""
     rows = [_progress_row(record) for record in log.all()]
-    names = (
-        "step, emitted_at, rows_in, late, bad, panes, watermark, skew_seconds, state_rows, state_bytes, seconds"
-    )
+    names = "step, emitted_at, rows_in, late, bad, panes, watermark, skew_seconds, state_rows, state_bytes, seconds"
     if not rows:
         rows = ["0L, NULL, 0L, 0L, 0L, 0L, NULL, CAST(NULL AS DOUBLE), 0L, 0L, 0D"]
         return f"(SELECT * FROM VALUES ({rows[0]}) AS __w_p({names}) WHERE false)"
@@ -158,6 +158,4 @@ def _quoted(path: str) -> str:
 
 def _key_name(query: WindowedQuery, number: int) -> str:
     """Return the output that shows a key as it is, or ``key_<n>``."""
-    return next(
-        (quote_name(o.name) for o in query.outputs if o.sql.strip() == f"__w_k{number}"), f"key_{number}"
-    )
+    return next((quote_name(o.name) for o in query.outputs if o.sql.strip() == f"__w_k{number}"), f"key_{number}")

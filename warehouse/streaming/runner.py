@@ -45,6 +45,9 @@ class Seen:
 
 NOTHING = Seen(0, 0, None)
 
+FEW_WINDOWS, MUCH_STATE = 5_000, 50_000
+"""Up to so many windows hit by a step, over up to so many rows of state, a step is interpreted, not compiled."""
+
 SETTINGS = {
     # every stage of a small step would become a job of its own (FACTS: 10 to 20 % of a step)
     "spark.sql.adaptive.enabled": "false",
@@ -110,7 +113,7 @@ class Runner:
             )
         rows.createOrReplaceTempView("__w_rows")
         batch = session.sql(step.partials(query, "__w_rows", intent.before))
-        hits, bounds, seen = None, (None, None), [NOTHING] * len(self.query.sources)
+        counted, hits, bounds, seen = 0, None, (None, None), [NOTHING] * len(self.query.sources)
         untimed = late = 0
         if frames is not None:
             batch = batch.persist()
@@ -121,6 +124,8 @@ class Runner:
         batch.createOrReplaceTempView("__w_batch")
         watermarks, after = self._watermark(intent, last, seen)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
+        few = frames is None or counted <= FEW_WINDOWS
+        _generate_code(session, not few or last.base_rows + last.delta_rows > MUCH_STATE)
         touched = self.state.touched(session, last, clock, hits, tuple(bounds))
         if touched is not None:
             touched.createOrReplaceTempView("__w_state")
@@ -137,7 +142,7 @@ class Runner:
         ).write.mode("overwrite").parquet(self.state.path(delta))
         made = figures.get
         if made["shown"] or made["gone"]:
-            session.read.parquet(self.state.path(delta)).where("emit").createOrReplaceTempView("__w_delta")
+            self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
             self._append(session.sql(panes.emitted(query, "__w_delta", clock)), "panes", intent.step)
         if late:
             session.sql(step.late_rows(query, "__w_rows", intent.before)).createOrReplaceTempView("__w_late")
@@ -155,6 +160,7 @@ class Runner:
             rows=sum(s.rows for s in seen), late=late, bad=bad, panes=made["shown"],
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
+        _generate_code(session, True)
         record = self.state.with_dues(session, self.state.compacted(session, record))
         return replace(record, state_bytes=self.state.size(record))
 
@@ -183,7 +189,7 @@ class Runner:
         """Commit a step in which only the clock and the watermark move and nothing is due."""
         record = replace(
             last, step=intent.step, now=intent.now, before=intent.before,
-            after=BEGINNING if intent.complete else after, watermarks={n: after for n in last.watermarks} or {"0": after},
+            after=BEGINNING if intent.complete else after, watermarks=dict.fromkeys(last.watermarks, after) or {"0": after},
             rows=0, late=0, bad=0, panes=0, seconds=0.0,
         )  # fmt: skip
         self.log.commit(record)
@@ -206,9 +212,9 @@ class Runner:
             good = frame.where("__w_bad IS NULL") if "__w_bad" in frame.columns else frame
             arrival = "__w_arrival" if "__w_arrival" in frame.columns else f"{now}L"
             listed = [quote_name(c.name) for c in source.columns]
-            good.selectExpr(*listed, f"{self._row(number)} AS __w_row", f"{arrival} AS __w_arrival").createOrReplaceTempView(
-                source_view(number)
-            )
+            good.selectExpr(
+                *listed, f"{self._row(number)} AS __w_row", f"{arrival} AS __w_arrival"
+            ).createOrReplaceTempView(source_view(number))
             observed.append(watch)
         return session, observed
 
@@ -263,7 +269,9 @@ class Runner:
         for number, (source, its) in enumerate(zip(self.query.sources, seen, strict=True)):
             parts = []
             if its.bad:
-                parts.append(frames[number].where("__w_bad IS NOT NULL").withColumn(bad_rows.WHY, F.lit(bad_rows.NOT_PARSED)))
+                parts.append(
+                    frames[number].where("__w_bad IS NOT NULL").withColumn(bad_rows.WHY, F.lit(bad_rows.NOT_PARSED))
+                )
             if untimed:
                 parts.append(self._untimed(frames[number].sparkSession, number))
             for part in parts[1:]:
@@ -286,6 +294,12 @@ class Runner:
 
     def _named_sources(self) -> tuple:
         return tuple((s.reference.name.last, s.columns) for s in self.query.sources)
+
+
+def _generate_code(session: SparkSession, wanted: bool) -> None:
+    """Choose whether a plan is compiled: for a few rows compiling costs more than it saves."""
+    session.conf.set("spark.sql.codegen.wholeStage", str(wanted).lower())
+    session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if wanted else "NO_CODEGEN")
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from warehouse.dataflow import step
 from warehouse.dataflow.query import Clock, WindowedQuery
@@ -31,16 +32,27 @@ class State:
     def __init__(self, folder: Path, query: WindowedQuery):
         self.folder, self.query = folder, query
         self.columns = list(step.state_columns(query))
+        self.schema: StructType | None = None
 
     def path(self, name: str) -> str:
         """Return the path of a base or a delta."""
         return str(self.folder / name)
 
+    def read(self, spark: SparkSession, *names: str) -> DataFrame:
+        """Return the rows of some bases and deltas; their schema is looked up in the files just once."""
+        reader = spark.read if self.schema is None else spark.read.schema(self.schema)
+        frame = reader.parquet(*(self.path(name) for name in names))
+        if self.schema is None and any(name.startswith("delta") for name in names):
+            self.schema = frame.schema
+        return frame
+
     def delta_name(self, number: int) -> str:
         """Return the folder name of a step's delta."""
         return f"delta-{number:09}"
 
-    def touched(self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple) -> DataFrame | None:
+    def touched(
+        self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
+    ) -> DataFrame | None:
         """Return all versions of the state rows that a step can touch, or None when there is no state.
 
         Args:
@@ -60,8 +72,10 @@ class State:
             whole = part if whole is None else whole.unionByName(part)
         return whole
 
-    def _base(self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple) -> DataFrame:
-        base = spark.read.parquet(self.path(last.base or "")).select(*self.columns)
+    def _base(
+        self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
+    ) -> DataFrame:
+        base = self.read(spark, last.base or "").select(*self.columns)
         due = F.expr(step.is_due(clock))
         low, high = bounds
         if low is None:
@@ -83,7 +97,7 @@ class State:
         return base.where(due).unionByName(hit.select("base.*"))
 
     def _deltas(self, spark: SparkSession, names: tuple[str, ...]) -> list[DataFrame]:
-        deltas = spark.read.parquet(*(self.path(name) for name in names))
+        deltas = self.read(spark, *names)
         parts = [deltas.select(*self.columns)]
         if isinstance(self.query.window, Sessions):
             gone = deltas.where("size(vanished) > 0").withColumn("gone_ws", F.explode("vanished"))
@@ -101,7 +115,7 @@ class State:
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return the live windows as of ``commit``, or None when there never were any."""
-        parts = [spark.read.parquet(self.path(commit.base)).select(*self.columns)] if commit.base else []
+        parts = [self.read(spark, commit.base).select(*self.columns)] if commit.base else []
         if commit.deltas:
             parts += self._deltas(spark, commit.deltas)
         if not parts:
@@ -125,7 +139,7 @@ class State:
         live.repartitionByRange(max(1, commit.delta_rows // 500_000), *order).sortWithinPartitions(*order).write.mode(
             "overwrite"
         ).parquet(self.path(name))
-        rows = spark.read.parquet(self.path(name)).count()
+        rows = self.read(spark, name).count()
         return replace(commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0)
 
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
@@ -133,12 +147,12 @@ class State:
         passed = commit.due_clock is not None and commit.due_clock <= commit.now
         if not passed and (commit.due_watermark is None or commit.due_watermark > commit.after):
             return commit
-        paths = [self.path(n) for n in (commit.base, *commit.deltas) if n]
-        if not paths:
+        names = [n for n in (*commit.deltas, commit.base) if n]
+        if not names:
             return replace(commit, due_watermark=None, due_clock=None)
         # old versions may answer too: an idle look is harmless, a missed one is not
         due_watermark, due_clock = (
-            spark.read.parquet(*paths)
+            self.read(spark, *names)
             .agg(
                 F.min(F.expr(f"CASE WHEN NOT dropped AND due_wm > {commit.after}L THEN due_wm END")),
                 F.min(F.expr(f"CASE WHEN NOT dropped AND due_at > {commit.now}L THEN due_at END")),

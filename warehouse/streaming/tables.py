@@ -54,7 +54,9 @@ class StreamingTables:
 
     # ------------------------------------------------------------------ making and dropping
 
-    def create(self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry | None) -> list[Commit]:
+    def create(
+        self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry | None
+    ) -> list[Commit]:
         """Make a streaming table and read what is there.
 
         Raises:
