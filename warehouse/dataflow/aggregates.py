@@ -67,7 +67,7 @@ class Partial:
 
 @dataclass(frozen=True)
 class Form:
-    """A call taken apart. ``inputs`` are columns computed per row; ``final`` reads the partial columns ``{0}``, …"""
+    """A call taken apart. ``inputs`` are columns computed per row; ``final`` reads partials as ``{0}``."""
 
     inputs: tuple[str, ...]
     partials: tuple[Partial, ...]

@@ -237,7 +237,7 @@ def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
 
 
 def with_finals(query: WindowedQuery, windows: str) -> str:
-    """Return SQL that adds the columns ``__w_f…`` (results of the aggregates) and the window's bounds to ``windows``."""
+    """Return SQL that adds to ``windows`` the results of the aggregates, ``__w_f…``, and the window's bounds."""
     finals = tuple(f"{sql} AS __w_f{i}" for i, sql in enumerate(query.parts.finals) if sql is not None)
     bounds = (f"{bound_timestamp('ws')} AS __w_start", f"{bound_timestamp('we')} AS __w_end")
     if query.parts.kept:
@@ -376,7 +376,8 @@ def answer(query: WindowedQuery, source: str) -> str:
     """Return SQL for the batch answer: the same stages run once over all rows, every window complete.
 
     Args:
-        query: the block. source: the *input* relation (``__w_arrival`` may be any constant).
+        query: the block.
+        source: the *input* relation (``__w_arrival`` may be any constant).
     """
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
     finals = with_finals(query, partials(query, f"({assigned(query, source)})", -END))

@@ -170,7 +170,8 @@ def merged_part(root: Node, node: Node, member: str) -> str:
     """Return SQL for a THEN's part after a session merge: the least advanced of the members that have a say.
 
     Args:
-        root: the tree. node: the THEN.
+        root: the tree.
+        node: the THEN.
         member: a condition that says which rows of the group have a say.
     """
     chain = [n for n in enclosing(root)[node.id] if n.kind is Kind.THEN] + [node]

@@ -57,7 +57,7 @@ class Watermark:
 
 @dataclass(frozen=True)
 class FixedWindow:
-    """Tumbling windows [n·size + offset, (n+1)·size + offset). [000: 3]"""
+    """Tumbling windows [n·size + offset, (n+1)·size + offset) [000: 3]."""
 
     time: Span
     size: Interval
@@ -68,7 +68,7 @@ class FixedWindow:
 
 @dataclass(frozen=True)
 class SlidingWindow:
-    """A window of ``size`` that starts every ``every``. [000: 3]"""
+    """A window of ``size`` that starts every ``every`` [000: 3]."""
 
     time: Span
     size: Interval
@@ -79,7 +79,7 @@ class SlidingWindow:
 
 @dataclass(frozen=True)
 class SessionWindow:
-    """Rows of a key less than ``gap`` apart; ``gap`` is an Interval, or the span of an expression. [000: 3]"""
+    """Rows of a key less than ``gap`` apart; ``gap`` is an Interval, or the span of an expression [000: 3]."""
 
     time: Span
     gap: Interval | Span
@@ -192,7 +192,7 @@ class TriggerClause:
 
 
 class Mode(Enum):
-    """How a pane relates to the panes before it. [000: 6.3]"""
+    """How a pane relates to the panes before it [000: 6.3]."""
 
     DISCARDING = "DISCARDING"
     ACCUMULATING = "ACCUMULATING"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
-from warehouse.errors import Span, fail
-from warehouse.language.fragments import Fragment, Piece, joined, of, rewritten
-from warehouse.language.statements import QueryBlock, StreamReference, TableFunction
+from warehouse.errors import Span
+from warehouse.language.fragments import Fragment, Piece, of, rewritten
+from warehouse.language.statements import QueryBlock, TableFunction
 from warehouse.planning.blocks import BoundBlock, Text, bind_block
 from warehouse.planning.context import Context
 from warehouse.planning.sources import StreamSource, resolve, typed_empty
@@ -124,23 +124,3 @@ def has_hidden(text: Text, block: QueryBlock) -> bool:
 
 def _inside(span: Span, edits: list[tuple[Span, Fragment | str]]) -> bool:
     return any(place.covers(span) for place, _ in edits)
-
-
-def refuse_streams_outside_from(text: Text, streams: tuple[StreamReference, ...]) -> None:
-    """Refuse a STREAM in a scalar subquery, in EXISTS or IN: it can be read only in FROM."""
-    for reference in streams:
-        for block in text.shape.blocks:
-            inside = block.span.covers(reference.span) and block.relation and not block.relation.covers(reference.span)
-            if inside and not any(c.query.covers(reference.span) for c in text.shape.ctes):
-                fail("WAREHOUSE_STREAM_OUTSIDE_FROM", reference.span)
-
-
-__all__ = [
-    "FunctionRelation",
-    "Marks",
-    "StreamRelation",
-    "Writer",
-    "has_hidden",
-    "joined",
-    "refuse_streams_outside_from",
-]

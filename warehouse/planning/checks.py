@@ -1,0 +1,192 @@
+"""What a streaming table cannot hold: one tuple of small checks, each refusing one thing at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from warehouse.catalog.entries import Column, StreamEntry
+from warehouse.dataflow.aggregates import ORDER_SENSITIVE
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.triggers import Kind
+from warehouse.dataflow.windows import Global
+from warehouse.errors import Span, fail
+from warehouse.language.statements import Mode, QueryBlock
+from warehouse.planning import scan
+from warehouse.planning.blocks import Text
+from warehouse.planning.sources import SourceKind, StreamSource
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A query that is about to become a streaming table.
+
+    Attributes:
+        blocks: those that read a stream.
+    """
+
+    text: Text
+    sources: tuple[StreamSource, ...]
+    blocks: tuple[QueryBlock, ...]
+
+
+def no_streams_at_all(found: Candidate) -> None:
+    """Refuse a query that reads no stream."""
+    if not found.sources:
+        fail("WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM", found.text.shape.span)
+
+
+def stream_outside_from(found: Candidate) -> None:
+    """Refuse a STREAM in a scalar subquery, in EXISTS or IN."""
+    for reference in found.text.shape.streams:
+        for block in found.text.shape.blocks:
+            inside = block.span.covers(reference.span) and block.relation and not block.relation.covers(reference.span)
+            if inside:
+                fail("WAREHOUSE_STREAM_OUTSIDE_FROM", reference.span)
+
+
+def replay_beside_stream(found: Candidate) -> None:
+    """Refuse a replay, which has a clock of its own, beside another stream."""
+    for source in found.sources:
+        if source.bounded and len(found.sources) > 1:
+            fail(
+                "WAREHOUSE_NOT_BUILT_YET", source.reference.span, what="a replay beside another stream",
+                example="a streaming table for each of them",
+            )  # fmt: skip
+
+
+def order_or_limit(found: Candidate) -> None:
+    """Refuse ORDER BY, LIMIT and the like."""
+    for block in found.blocks:
+        if block.tail:
+            words = block.tail.of(found.text.text).split()[0].upper()
+            fail("WAREHOUSE_ORDER_IN_STREAMING_TABLE", block.tail, words=words)
+
+
+def set_operator(found: Candidate) -> None:
+    """Refuse every set operator but UNION ALL."""
+    for block in found.blocks:
+        if block.set_operator:
+            operator = block.set_operator.of(found.text.text)
+            if operator.upper().split() != ["UNION", "ALL"]:
+                fail("WAREHOUSE_SET_OPERATOR_OVER_STREAM", block.set_operator, operator=operator)
+
+
+def join_of_streams(found: Candidate) -> None:
+    """Refuse two streams in one FROM unless they are branches of a UNION ALL."""
+    for first, second in pairwise(found.text.shape.streams):
+        if _owner(found, first.span) is _owner(found, second.span):
+            fail("WAREHOUSE_STREAM_JOIN", second.span)
+
+
+def outer_join_on_the_wrong_side(found: Candidate) -> None:
+    """Refuse a join whose answer for a table's row would hang on rows of the stream that are yet to come."""
+    for reference in found.text.shape.streams:
+        owner = _owner(found, reference.span)
+        if owner is None or owner.relation is None:
+            continue
+        tokens = found.text.words(owner.relation)
+        before = [t for t in tokens if t.end <= reference.span.start]
+        after = [t for t in tokens if t.start >= reference.span.end]
+        if before and before[-1].upper == "JOIN":
+            kinds = {t.upper for t in before[-4:-1]}
+            if kinds & {"LEFT", "FULL", "ANTI", "SEMI"}:
+                fail("WAREHOUSE_STREAM_OUTER_JOIN", before[-1].span.to(reference.span))
+        for one, two in pairwise(after):
+            if one.upper in ("RIGHT", "FULL") and two.upper in ("JOIN", "OUTER"):
+                fail("WAREHOUSE_STREAM_OUTER_JOIN", one.span.to(two.span))
+
+
+def window_function(found: Candidate) -> None:
+    """Refuse functions with OVER: they run over all rows in order."""
+    for block in found.blocks:
+        for item in block.items:
+            tokens = found.text.words(item.expression)
+            for one, two in pairwise(tokens):
+                if one.upper == ")" and two.upper == "OVER":
+                    fail("WAREHOUSE_WINDOW_FUNCTION_OVER_STREAM", item.expression)
+
+
+def _owner(found: Candidate, span: Span) -> QueryBlock | None:
+    """Return the innermost block whose FROM holds ``span``."""
+    around = [b for b in found.text.shape.blocks if b.relation and b.relation.covers(span)]
+    return min(around, key=lambda b: b.span.end - b.span.start, default=None)
+
+
+CHECKS: tuple[Callable[[Candidate], None], ...] = (
+    no_streams_at_all,
+    stream_outside_from,
+    replay_beside_stream,
+    order_or_limit,
+    set_operator,
+    join_of_streams,
+    outer_join_on_the_wrong_side,
+    window_function,
+)
+
+
+# ------------------------------------------------------------------ of the windowed block
+
+
+def check_windowed(text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]) -> None:
+    """Refuse what would never be emitted, depends on the order of rows, or counts twice."""
+    _never_closes(text, block, query, sources)
+    _order_sensitive(text, block, query)
+    for source in sources:
+        _double_counting(source)
+
+
+def _order_sensitive(text: Text, block: QueryBlock, query: WindowedQuery) -> None:
+    for call in query.calls:
+        if call.function in ORDER_SENSITIVE and "ORDER BY" not in call.rest.upper():
+            places = [
+                c.name for i in block.items for c in scan.aggregate_calls(text.words(i.expression), {call.function})
+            ]
+            fail("WAREHOUSE_ORDER_SENSITIVE", places[0] if places else block.having, function=call.function)
+
+
+def _double_counting(source: StreamSource) -> None:
+    """Refuse to aggregate the changes of a table that may emit a window twice without taking the first one back."""
+    entry = source.entry
+    if source.kind is not SourceKind.CHANGES or entry is None or isinstance(entry, StreamEntry):
+        return
+    if entry.mode == Mode.RETRACTING.name:
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET",
+            source.reference.span,
+            what="an aggregation over a RETRACTING table",
+            example=f"STREAM panes('{entry.name}')",
+        )
+    if entry.mode == Mode.ACCUMULATING.name and entry.repeats:
+        fail("WAREHOUSE_DOUBLE_COUNTING", source.reference.span, table=entry.name)
+
+
+def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]) -> None:
+    """Refuse a window that no watermark can close under a trigger that waits for one."""
+    kinds = query.trigger.kinds()
+    fires_otherwise = bool(kinds & {Kind.EVERY_ROWS, Kind.AFTER_ROWS, Kind.EVERY_TIME, Kind.AFTER_TIME})
+    place = block.clauses.trigger.span if block.clauses and block.clauses.trigger else block.select
+    if all(s.bounded for s in sources):
+        return
+    if isinstance(query.window, Global):
+        if not fires_otherwise:
+            fail("WAREHOUSE_UNBOUNDED_AGGREGATE", place if block.clauses else _grouping_place(text, block))
+    elif Kind.AT_WATERMARK in kinds and not all(s.has_watermark for s in sources):
+        lacking = next(s for s in sources if not s.has_watermark)
+        fail("WAREHOUSE_NO_WATERMARK", lacking.reference.span, stream=lacking.reference.name.last)
+
+
+def _grouping_place(text: Text, block: QueryBlock) -> Span:
+    return block.group_by[0].to(block.group_by[-1]) if block.group_by else block.items[0].span
+
+
+def duplicate_names(columns: Sequence[Column], place: Span) -> None:
+    """Refuse two columns of one name, and names of ours."""
+    seen: set[str] = set()
+    for column in columns:
+        if column.name.lower() in seen:
+            fail("WAREHOUSE_DUPLICATE_COLUMN", place, name=column.name)
+        if column.name.lower().startswith("__w_"):
+            fail("WAREHOUSE_RESERVED_NAME", place, name=column.name)
+        seen.add(column.name.lower())

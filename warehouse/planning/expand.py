@@ -1,0 +1,168 @@
+"""Writes out views of ours, CTEs that read streams, and SELECT DISTINCT: what is left to bind is one plain query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from warehouse.errors import SourceText, Span, WarehouseError, fail
+from warehouse.language.fragments import Fragment, joined, quoted, rewritten
+from warehouse.language.names import quote_name
+from warehouse.language.parser import parse
+from warehouse.language.statements import Cte, QueryShape, Statement
+from warehouse.language.tokens import tokenize
+from warehouse.planning.blocks import Text
+from warehouse.planning.context import Context
+from warehouse.planning.render import FunctionRelation, Writer
+from warehouse.planning.sources import typed_empty
+
+MOST_EXPANSIONS = 100
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """The query with views of ours and stream-reading CTEs in place: its text, and the way back to the user's."""
+
+    fragment: Fragment
+    text: Text
+    source: SourceText
+
+
+def _shape_of(statement: Statement) -> QueryShape | None:
+    return getattr(statement, "query", None)
+
+
+def _read(text: str) -> Text:
+    statement = parse(SourceText(text))
+    shape = _shape_of(statement)
+    assert shape is not None
+    return Text(text, tuple(tokenize(text) or ()), shape)
+
+
+def expand(context: Context, source: SourceText, query: QueryShape) -> Expanded:
+    """Return the query with all views that hold something of ours, and all CTEs that read streams, written out."""
+    fragment = quoted(source.text, query.span)
+    text = _read(fragment.text)
+    for _ in range(MOST_EXPANSIONS):
+        edit = _next_expansion(context, text)
+        if edit is None:
+            return Expanded(fragment, _without_dead_ctes(text), source)
+        span, words = edit
+        whole = rewritten(fragment.text, Span(0, len(fragment.text)), [(span, words)])
+        fragment = _through(whole, fragment)
+        text = _read(fragment.text)
+    fail("WAREHOUSE_VIEWS_TOO_DEEP", query.span, most=MOST_EXPANSIONS)
+
+
+def _without_dead_ctes(text: Text) -> Text:
+    """Return the text with nothing in its shape of the CTEs that were written out where they are used."""
+    shape = text.shape
+    dead = [c.span for c in shape.ctes if any(c.span.covers(s.span) for s in shape.streams)]
+
+    def alive(parts: tuple) -> tuple:
+        return tuple(p for p in parts if not any(d.covers(p.span) for d in dead))
+
+    kept = replace(
+        shape, blocks=alive(shape.blocks), ctes=alive(shape.ctes), streams=alive(shape.streams),
+        functions=alive(shape.functions), relations=alive(shape.relations),
+    )  # fmt: skip
+    return replace(text, shape=kept, without=tuple(dead))
+
+
+def _through(outer: Fragment, inner: Fragment) -> Fragment:
+    """Return ``outer``, whose spans point into ``inner``'s text, with spans that point where ``inner``'s do."""
+    pieces = []
+    for piece in outer.pieces:
+        if piece.origin is None:
+            pieces.append(piece)
+        elif piece.copied:
+            pieces += _slice(inner, piece.origin).pieces
+        else:
+            pieces.append(replace(piece, origin=inner.origin(piece.origin.start, piece.origin.end)))
+    return Fragment(tuple(pieces))
+
+
+def _slice(fragment: Fragment, span: Span) -> Fragment:
+    pieces, at = [], 0
+    for piece in fragment.pieces:
+        first, last = max(span.start, at), min(span.end, at + len(piece.text))
+        if first < last:
+            origin = piece.origin
+            if origin is not None and piece.copied:
+                origin = Span(origin.start + first - at, origin.start + last - at)
+            pieces.append(replace(piece, text=piece.text[first - at : last - at], origin=origin))
+        at += len(piece.text)
+    return Fragment(tuple(pieces))
+
+
+def _next_expansion(context: Context, text: Text) -> tuple[Span, str] | None:
+    streaming = [c for c in text.shape.ctes if any(c.query.covers(s.span) for s in text.shape.streams)]
+    for reference in text.shape.relations:
+        alias = reference.alias or quote_name(reference.name.last)
+        if len(reference.name.parts) == 1:
+            for cte in streaming:
+                if cte.name.lower() == reference.name.last.lower() and cte.scope.covers(reference.span):
+                    if cte.query.covers(reference.span):
+                        continue
+                    return reference.span, f"({cte.query.of(text.text)}) AS {alias}"
+        view = context.catalog.view(*context.resolve(reference.name))
+        if view is not None:
+            return reference.span, f"({_view_query(view.text)}) AS {alias}"
+    return None
+
+
+def _view_query(text: str) -> str:
+    """Return the query inside a CREATE VIEW statement."""
+    shape = _shape_of(parse(SourceText(text)))
+    assert shape is not None
+    return shape.span.of(text)
+
+
+def pointed_back(error: WarehouseError, fragment: Fragment, source: SourceText) -> WarehouseError:
+    """Return an error about the expanded text with spans in the user's own."""
+    moved = [replace(d, span=fragment.origin(d.span.start, d.span.end) if d.span else None) for d in error.diagnostics]
+    return WarehouseError(*moved, source=source)
+
+
+DISTINCT_RELATION = "__w_distinct"
+"""The name that stands for what SELECT DISTINCT makes distinct."""
+
+
+def without_distinct(context: Context, expanded: Expanded, function: FunctionRelation) -> Expanded:
+    """Return the query with SELECT DISTINCT over a stream written as the grouping it is."""
+    text = expanded.text
+    for block in text.shape.blocks:
+        streams = [s for s in text.shape.streams if block.relation and block.relation.covers(s.span)]
+        if not block.distinct or not streams or block.clauses or block.group_by or block.grouping_sets:
+            continue
+        analysis = Writer(context, text, lambda s: typed_empty(s.columns), function)
+        try:
+            columns = context.analyzer.columns(with_list(text) + analysis(block.span))
+        except WarehouseError as error:
+            raise pointed_back(error, expanded.fragment, expanded.source) from None
+        names = ", ".join(quote_name(c.name) for c in columns)
+        whole = rewritten(
+            text.text,
+            Span(0, len(text.text)),
+            [
+                (Span(block.span.start, block.span.start), f"SELECT {names} FROM ("),
+                (block.distinct, ""),
+                (
+                    Span(block.span.end, block.span.end),
+                    f") AS {DISTINCT_RELATION} GROUP BY {names} TRIGGER EVERY 1 ROW",
+                ),
+            ],
+        )
+        fragment = _through(whole, expanded.fragment)
+        return Expanded(fragment, _read(fragment.text), expanded.source)
+    return expanded
+
+
+def with_list(text: Text) -> Fragment | str:
+    """Return the WITH list of the CTEs that stay as they are, or nothing."""
+    free = free_ctes(text)
+    return "WITH " + joined(", ", [quoted(text.text, c.span) for c in free]) + " " if free else ""
+
+
+def free_ctes(text: Text) -> list[Cte]:
+    """Return the CTEs of the outermost WITH that read no stream: they are kept as they are."""
+    return [c for c in text.shape.ctes if not any(b.span.covers(c.span) for b in text.shape.blocks)]
