@@ -50,7 +50,7 @@ def table_path(folder: Path, schema: str, name: str) -> Path:
 def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: Sequence[Column]) -> None:
     """Make the table, or add the columns it does not have yet; nothing is lost."""
     path, wanted = str(table_path(folder, schema, name)), schema_of(_stored(columns))
-    odd = any(re.search(r"[ ,;{}()\n\t=]", column.name) for column in columns)
+    odd = any(re.search(r"[ ,;{}()\n\t=]", c.name) or "`" in c.type for c in columns)  # a type quotes odd fields
     if not exists(folder, schema, name):
         builder = DeltaTable.createIfNotExists(spark).location(path).addColumns(wanted)
         (builder.property(*_ANY_NAME) if odd else builder).execute()
