@@ -1,19 +1,18 @@
-"""One engine for all programs."""
+"""All programs run on the one engine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.oracle.harness import Rig
 
-
-@pytest.fixture(scope="session")
-def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """Return an engine on a folder of its own."""
+if TYPE_CHECKING:
     from warehouse.engine import Engine
 
-    folder = tmp_path_factory.mktemp("oracle")
-    with Engine.open(folder / "warehouse") as engine:
-        yield Rig(engine, folder / "data")
+
+@pytest.fixture(scope="session")
+def rig(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    """Return the engine with a folder for the programs' data."""
+    return Rig(engine, tmp_path_factory.mktemp("oracle"))

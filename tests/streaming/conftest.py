@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, new_id
 from warehouse.catalog.store import Catalog
 from warehouse.errors import SourceText, WarehouseError
-from warehouse.execution import session
+from warehouse.engine import Engine
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.streaming import ddl, sources
@@ -91,13 +91,9 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    settings = {"memory": "2g", "cores": "2", "spark.sql.shuffle.partitions": "2"}
-    # What batch_relation needs to see files that came later; the engine's defaults are to have it too.
-    settings["spark.sql.filesourceTableRelationCacheSize"] = "0"
-    started = session.start(tmp_path_factory.mktemp("streaming") / "warehouse", settings)
-    yield started
-    session.stop(started, keep_jvm=True)
+def spark(engine: Engine) -> SparkSession:
+    """Return the session of the one engine."""
+    return engine.spark
 
 
 @pytest.fixture

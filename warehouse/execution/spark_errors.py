@@ -15,6 +15,7 @@ RAISED = (PySparkException, Py4JError)
 """What PySpark raises for mistakes in SQL and for failures while it runs."""
 
 _LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+))")
+_WRAPPERS = frozenset({"TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
 
 
@@ -28,11 +29,22 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     """
     if isinstance(error, WarehouseError):
         return error.located_in(source)
+    error = root(error)
     said = str(error)
     condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
     state = _ask(error, "getSqlState") or "XX000"
     span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
     return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span), source=source)
+
+
+def root(error: BaseException) -> BaseException:
+    """Return the error inside those that only say which task or file it happened in."""
+    inner = getattr(error, "cause", None)
+    while isinstance(inner, BaseException) and _ask(inner, "getCondition"):
+        if _ask(error, "getCondition") in _WRAPPERS or _ask(error, "getCondition") is None:
+            error = inner
+        inner = getattr(inner, "cause", None)
+    return error
 
 
 def is_cancellation(error: BaseException) -> bool:

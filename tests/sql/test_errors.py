@@ -1,0 +1,117 @@
+"""What a user is told: each mistake gives a condition, a caret and a way out, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from warehouse.errors import WarehouseError
+
+if TYPE_CHECKING:
+    from warehouse.engine import Engine
+
+SETUP = """
+CREATE SCHEMA mistakes;
+USE mistakes;
+CREATE STREAM plays (player STRING, team STRING, score INT, at TIMESTAMP)
+  USING json OPTIONS (path '${data}/plays') WATERMARK at DELAY OF INTERVAL 10 SECONDS;
+CREATE STREAM bare (player STRING, score INT, at TIMESTAMP) USING json OPTIONS (path '${data}/plays');
+CREATE STREAM strict (player STRING, team STRING, score INT, at TIMESTAMP)
+  USING json OPTIONS (path '${data}/broken') WATERMARK at DELAY OF INTERVAL 10 SECONDS ON ERROR FAIL;
+CREATE STREAM columns (id BIGINT, at TIMESTAMP) USING parquet OPTIONS (path '${data}/parquet');
+CREATE TABLE teams (team STRING, city STRING) USING delta;
+"""
+
+WINDOW = "WINDOW FIXED (at, SIZE INTERVAL 10 MINUTES)"
+
+CASES = {
+    "misspelt window": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXD (at, SIZE INTERVAL 10 MINUTES)",
+    "misspelt trigger": f"SELECT team, count(*) FROM STREAM plays GROUP BY team {WINDOW} TRIGER AT WATERMARK",
+    "misspelt lateness": f"SELECT team, count(*) FROM STREAM plays GROUP BY team {WINDOW} ALLOWED LATENES INTERVAL 1 DAY",
+    "window without a time": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXED (SIZE INTERVAL 10 MINUTES)",
+    "time of a wrong type": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXED (score, SIZE INTERVAL 1 DAY)",
+    "no such column": f"SELECT team,\n       sum(scoore)\nFROM STREAM plays\nGROUP BY team\n{WINDOW}",
+    "no such time column": "SELECT count(*) FROM STREAM plays WINDOW FIXED (ats, SIZE INTERVAL 10 MINUTES)",
+    "column not grouped": f"SELECT player, count(*) FROM STREAM plays GROUP BY team {WINDOW}",
+    "no such stream": f"SELECT count(*) FROM STREAM play {WINDOW}",
+    "gap of zero": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL 0 SECONDS)",
+    "negative gap": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL -5 MINUTES)",
+    "gap of a month": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL 1 MONTH)",
+    "every above size": "SELECT count(*) FROM STREAM plays WINDOW SLIDING (at, SIZE INTERVAL 5 MINUTES, EVERY INTERVAL 1 HOUR)",
+    "size without interval": "SELECT count(*) FROM STREAM plays WINDOW FIXED (at, SIZE 10)",
+    "trigger before window": f"SELECT count(*) FROM STREAM plays TRIGGER EVERY 5 ROWS {WINDOW}",
+    "mode alone": "SELECT team, count(*) FROM STREAM plays GROUP BY team ACCUMULATING",
+    "star": f"SELECT * FROM STREAM plays GROUP BY team {WINDOW}",
+    "window function": f"SELECT team, sum(score) OVER (ORDER BY at) FROM STREAM plays GROUP BY team {WINDOW}",
+    "folder missing": "CREATE STREAM lost (a INT) USING json OPTIONS (path '${data}/nowhere')",
+    "name taken by a table": "CREATE STREAM teams (a INT) USING json OPTIONS (path '${data}/plays')",
+    "name taken by a stream": "CREATE STREAM plays (a INT) USING json OPTIONS (path '${data}/plays')",
+    "table over a stream's name": f"CREATE STREAMING TABLE plays AS SELECT count(*) AS n FROM STREAM plays {WINDOW}",
+    "table over a table": f"CREATE STREAMING TABLE teams AS SELECT count(*) AS n FROM STREAM plays {WINDOW}",
+    "never closes": "CREATE STREAMING TABLE t AS SELECT team, count(*) AS n FROM STREAM plays GROUP BY team",
+    "never closes by trigger": "CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM plays TRIGGER AT WATERMARK",
+    "no watermark": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM bare {WINDOW}",
+    "no stream": "CREATE STREAMING TABLE t AS SELECT team, count(*) AS n FROM teams GROUP BY team",
+    "order by": "CREATE STREAMING TABLE t AS SELECT player FROM STREAM plays ORDER BY player",
+    "limit": "CREATE STREAMING TABLE t AS SELECT player FROM STREAM plays LIMIT 3",
+    "random": "CREATE STREAMING TABLE t AS SELECT player, rand() AS r FROM STREAM plays",
+    "clock": "CREATE STREAMING TABLE t AS SELECT player, current_timestamp() AS now FROM STREAM plays",
+    "order sensitive": f"CREATE STREAMING TABLE t AS SELECT collect_list(player) AS p FROM STREAM plays {WINDOW}",
+    "join of streams": "CREATE STREAMING TABLE t AS SELECT a.player FROM STREAM plays AS a JOIN STREAM bare AS b ON a.player = b.player",
+    "stream on the null side": "CREATE STREAMING TABLE t AS SELECT p.player FROM teams JOIN x LEFT JOIN STREAM plays AS p ON p.team = teams.team",
+    "union": "CREATE STREAMING TABLE t AS SELECT player FROM STREAM plays UNION SELECT player FROM STREAM bare",
+    "broken record": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM strict {WINDOW}",
+    "schema changed": "CREATE STREAMING TABLE t AS SELECT id FROM STREAM columns",
+    "division by zero": "CREATE STREAMING TABLE t AS SELECT player,\n  score / 0 AS r\nFROM STREAM plays",
+    "duplicate names": f"CREATE STREAMING TABLE t AS SELECT team, count(*) AS team FROM STREAM plays GROUP BY team {WINDOW}",
+    "drop of what is not there": "DROP STREAMING TABLE nothing",
+    "refresh of what is not there": "REFRESH STREAMING TABLE nothing",
+    "panes of what is not there": "SELECT * FROM panes('nothing')",
+    "bad rows of what is not there": "SELECT * FROM bad_rows('play')",
+    "not built": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER WHEN (count(*) > 3)",
+    "error of Spark": "SELECT player\nFROM nosuchtable\nWHERE 1 = 1",
+    "syntax error of Spark": "SELECT player\nFRM teams",
+    "error while it runs": "SELECT 1 / (id - 3) AS r\nFROM range(5)",
+}
+
+
+@pytest.fixture(scope="module")
+def data(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the folder of the data, with the streams made."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    for name, text in {
+        "plays": '{"player": "ann", "team": "red", "score": 3, "at": "2024-05-01T12:00:00Z"}\n',
+        "broken": '{"player": "ann", "team": "red", "score": 3, "at": "2024-05-01T12:00:00Z"}\n{"player": "bob", "sc\n',
+    }.items():
+        (folder / name).mkdir()
+        (folder / name / "a.json").write_text(text)
+    (folder / "parquet").mkdir()
+    pq.write_table(pa.table({"id": ["one"], "at": ["noon"]}), folder / "parquet" / "a.parquet")
+    list(engine.run(SETUP.replace("${data}", str(folder))))
+    yield folder
+    list(engine.run("USE default; DROP SCHEMA mistakes CASCADE"))
+
+
+def what_exists(engine: Engine) -> tuple[object, ...]:
+    tables = [row.tableName for row in engine.spark.sql("SHOW TABLES").collect()]
+    ours = (engine.catalog.streams(), engine.catalog.streaming_tables(), engine.catalog.views())
+    return (sorted(tables), *ours)
+
+
+def test_every_mistake(engine: Engine, data: Path, golden: Callable[[str, str], None]) -> None:
+    told = []
+    before = what_exists(engine)
+    for name, sql in CASES.items():
+        with pytest.raises(WarehouseError) as caught:
+            for result in engine.run(sql.replace("${data}", str(data))):
+                list(result.batches)
+        text = caught.value.render().replace(str(data), "${data}")
+        assert "Traceback" not in text and "\tat " not in text and "py4j" not in text, text
+        told.append(f"# {name}\n{text}\n")
+        assert what_exists(engine) == before, f"{name}: something is left behind"
+    golden("errors.txt", "\n".join(told))

@@ -1,0 +1,79 @@
+"""Finds the rows of a step on which the query's own expressions fail: a value that does not cast, a zero divisor.
+
+Spark stops at the first such row and does not say which one it was. The query of a step works row by row up to
+its aggregation, so the rows can be told apart by halves: a half that runs through is good, one that fails is
+halved again. This costs jobs only when something failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from warehouse.catalog.entries import Column, quote_name
+from warehouse.execution.spark_errors import RAISED, root
+
+MOST = 200
+"""Rows of one step that are looked for; a step with more of them fails, as the query itself must be wrong."""
+
+ID = "__w_id"
+Probe = Callable[[DataFrame], None]
+"""Runs the query's row-wise part over some rows of the source, and raises what Spark raises."""
+
+
+def is_data_error(error: BaseException) -> bool:
+    """Say whether ``error`` comes from a value: SQLSTATE class 22, data exception."""
+    if not isinstance(error, RAISED):
+        return False
+    try:
+        return str(root(error).getSqlState() or "").startswith("22")  # type: ignore[attr-defined]
+    except Exception:
+        return False
+
+
+def set_aside(frame: DataFrame, columns: tuple[Column, ...], probe: Probe) -> DataFrame | None:
+    """Return ``frame`` with the rows on which ``probe`` fails marked as bad, or None when there are too many.
+
+    Args:
+        frame: rows in the layout of ``streaming.sources``.
+        columns: the source's columns.
+        probe: see ``Probe``.
+    """
+    # an id must not change between probes: it is drawn once and kept
+    numbered = frame.withColumn(ID, F.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
+    ids = sorted(row[0] for row in numbered.where("__w_bad IS NULL").select(ID).collect())
+    found: list[tuple[int, str]] = []
+    halves = [(0, len(ids))]
+    while halves:
+        low, high = halves.pop()
+        if low >= high:
+            continue
+        condition = _failure(numbered.where((F.col(ID) >= ids[low]) & (F.col(ID) <= ids[high - 1])), probe)
+        if condition is None:
+            continue
+        if high - low == 1:
+            found.append((ids[low], condition))
+            if len(found) > MOST:
+                numbered.unpersist()
+                return None
+            continue
+        middle = (low + high) // 2
+        halves += [(low, middle), (middle, high)]
+    whole = "to_json(struct(" + ", ".join(quote_name(c.name) for c in columns) + "))"
+    why = F.create_map(*(F.lit(part) for pair in found for part in pair))[F.col(ID)] if found else F.lit(None)
+    marked = numbered.withColumn("__w_why", why.cast("string"))
+    return marked.withColumn("__w_bad", F.expr(f"CASE WHEN __w_why IS NOT NULL THEN {whole} ELSE __w_bad END")).drop(ID)
+
+
+def _failure(rows: DataFrame, probe: Probe) -> str | None:
+    """Return the condition with which ``probe`` fails on ``rows``, None when it runs through."""
+    try:
+        probe(rows)
+    except RAISED as error:
+        if not is_data_error(error):
+            raise
+        return str(root(error).getCondition())  # type: ignore[attr-defined]
+    return None
