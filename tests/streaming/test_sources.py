@@ -468,7 +468,9 @@ def test_bad_rows_once_per_step_and_record(house):
     rows = sources.batch_frame(house.spark, entry, "json").where("__w_bad IS NOT NULL")
     first, second = house.reader("s", "t1"), house.reader("s", "t2")
     for reader, clock in ((first, 1), (first, 1), (second, 2)):
-        bad_rows.append(house.spark, home, bad_rows.of_stream(entry), reader, 1, rows, f"timestamp_seconds({clock})")
+        bad_rows.append(
+            house.spark, home, bad_rows.of_stream(entry), reader, (0, 1), rows, f"timestamp_seconds({clock})"
+        )
     found = shown(house, "s")
     moment = datetime(1970, 1, 1, 0, 0, 1)
     assert sorted(r[1] for r in found) == ["x", "x", '{"a":"no"}']
@@ -479,12 +481,12 @@ def test_bad_rows_once_per_step_and_record(house):
         .selectExpr("*", f"'{bad_rows.TIME_IS_NULL}' AS {bad_rows.WHY}")
     )
     for reader in (first, second):
-        bad_rows.append(house.spark, home, bad_rows.of_stream(entry), reader, 2, untimed, "timestamp_seconds(3)")
+        bad_rows.append(house.spark, home, bad_rows.of_stream(entry), reader, (0, 2), untimed, "timestamp_seconds(3)")
     assert [(r[0], r[2], r[5]) for r in shown(house, "s") if r[0]] == [
         (1, "TIME_IS_NULL", "default.t1"),
         (1, "TIME_IS_NULL", "default.t2"),
     ]
-    bad_rows.forget_reader(house.spark, home, "default", "s", first)
+    bad_rows.forget_reader(house.spark, home, first.id)
     assert {r[5] for r in shown(house, "s")} == {"default.t2"} and len(shown(house, "s")) == 4
 
 
@@ -496,7 +498,13 @@ def test_bad_rows_of_a_stream_that_gained_a_column(house):
     assert shown(house, "s") == []
     entry, rows = house.entry("s"), sources.batch_frame(house.spark, house.entry("s"), "json")
     bad_rows.append(
-        house.spark, house.catalog.home, bad_rows.of_stream(entry), house.reader("s"), 1, rows, "timestamp_seconds(1)"
+        house.spark,
+        house.catalog.home,
+        bad_rows.of_stream(entry),
+        house.reader("s"),
+        (0, 1),
+        rows,
+        "timestamp_seconds(1)",
     )
     assert [(r[0], r[1], r[2]) for r in shown(house, "s")] == [(None, None, "x")]
     assert bad_rows.relation(house.catalog.home, "default", "none", house.entry("s").columns).startswith(
