@@ -73,7 +73,7 @@ def append(
     folder: Path,
     source: tuple[str, str, Sequence[Column]],
     reader: StreamingTableEntry,
-    step: int,
+    transaction: tuple[int, int],
     rows: DataFrame,
     at: str,
 ) -> None:
@@ -84,7 +84,7 @@ def append(
         folder: the warehouse folder.
         source: schema, name and columns of what is read.
         reader: the streaming table.
-        step: the step's number.
+        transaction: the number of the source in the reader's query, and the step's.
         rows: the source's columns, ``BAD`` (the record's text, may be NULL), ``POSITION``, and ``WHY``.
         at: SQL over ``rows`` for the processing time, a TIMESTAMP.
     """
@@ -102,7 +102,9 @@ def append(
     if not exists(folder, schema, name):  # a table that is read as a stream
         create(spark, folder, schema, name, columns)
     writer = kept.write.format("delta").mode("append").option("mergeSchema", "true")
-    writer = writer.option("txnAppId", f"bad_rows/{reader.id}").option("txnVersion", str(step))
+    number, step = transaction
+    application = f"bad_rows/{reader.id}" + (f"/{number}" if number else "")
+    writer = writer.option("txnAppId", application).option("txnVersion", str(step))
     writer.save(str(table_path(folder, schema, name)))
 
 
@@ -121,11 +123,12 @@ def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) ->
     )
 
 
-def forget_reader(spark: SparkSession, folder: Path, schema: str, name: str, reader: StreamingTableEntry) -> None:
-    """Drop what one streaming table set aside, as when it is dropped or starts again from nothing."""
-    if exists(folder, schema, name):
-        path = quoted(str(table_path(folder, schema, name)))
-        spark.sql(f"DELETE FROM delta.{path} WHERE {_READER} = '{reader.id}'")  # an id of ours: no quotes in it
+def forget_reader(spark: SparkSession, folder: Path, reader: str) -> None:
+    """Drop what the streaming table with the id ``reader`` set aside, as when it is dropped or starts again."""
+    for log in sorted(folder.glob("streams/*/bad_rows/_delta_log")):
+        kept = spark.read.format("delta").load(str(log.parent)).where(F.col(_READER) == reader)
+        if not kept.isEmpty():
+            spark.sql(f"DELETE FROM delta.{quoted(str(log.parent))} WHERE {_READER} = '{reader}'")  # no quotes in an id
 
 
 def drop(folder: Path, schema: str, name: str) -> None:

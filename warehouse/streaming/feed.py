@@ -6,6 +6,7 @@ its offset log serve as they are; a micro-batch that was begun is offered again 
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -15,6 +16,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING
+from warehouse.streaming import faults
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.replay import Recording
 from warehouse.streaming.runner import Runner
@@ -26,6 +28,14 @@ Upstream = Callable[[], dict[str, int]]
 def now() -> int:
     """Return the clock in microseconds."""
     return time.time_ns() // 1000
+
+
+class _Halted(Exception):
+    """A step was not begun because the feed is to stop."""
+
+
+class _Failed(Exception):
+    """What Spark is told of a step that failed."""
 
 
 class Feed:
@@ -42,17 +52,27 @@ class Feed:
         self.runner, self.frames, self.upstream, self.recording = runner, frames, upstream, recording
         self.query, self.log = runner.query, runner.log
         self._opened: Recording | None = None
+        self._is_complete = False
 
-    def refresh(self) -> Iterator[Commit]:
-        """Run the steps for everything that is there; yield their commit records."""
+    def refresh(self, halt: threading.Event | None = None) -> Iterator[Commit]:
+        """Run the steps for everything that is there; yield their commit records.
+
+        Args:
+            halt: begin no further step once it is set.
+        """
+        halt = halt or threading.Event()
         with self.runner.lock:
-            yield from self._pending()
-            if self.recording:
-                yield from self._replayed()
-            else:
-                given = self.upstream()
-                yield from self._arrived(given)
-                yield from self._due(given)
+            try:
+                yield from self._pending()
+                if self.recording:
+                    yield from self._replayed(halt)
+                else:
+                    given = self.upstream()
+                    yield from self._arrived(given, halt)
+                    if not halt.is_set():
+                        yield from self._due(given)
+            finally:
+                self.close()
 
     def drain(self) -> Iterator[Commit]:
         """Read what is there, then move the watermark to the end of time."""
@@ -61,10 +81,9 @@ class Feed:
             last = self.log.last()
             if last.drained and last.rows == 0:
                 return
-            clock = last.now if self.recording and last.step else now()
-            complete = bool(self.recording and self._open().schedule.complete)
-            before = BEGINNING if complete else last.after
-            yield self._step(Intent(last.step + 1, None, clock, before, True, complete), None)
+            clock = last.now if self.recording and last.step else self._now(last)
+            before = BEGINNING if self._is_complete else last.after
+            yield self._step(Intent(last.step + 1, None, clock, before, True, self._is_complete), None)
 
     # ------------------------------------------------------------------ steps
 
@@ -72,26 +91,42 @@ class Feed:
         return self.runner.run(self.log.begin(intent), frames)
 
     def _pending(self) -> Iterator[Commit]:
-        """Repeat a step without rows that was begun and not committed; those with rows come back with their batch."""
+        """Repeat a step that was begun and not committed, before anything else can take its number.
+
+        One with a micro-batch is left to Structured Streaming, which offers that batch first.
+        """
         last = self.log.last()
         begun = self.log.intent(last.step + 1)
-        if begun is not None and begun.batch is None and not self.recording:
-            yield self.runner.run(begun, None)
+        if begun is None or begun.batch is not None:
+            return
+        rows = None
+        if self.recording and not begun.drain:
+            if begun.replayed is not None:
+                self._open().check_overdue(begun.now, begun.replayed)
+            rows = self._open().rows(self._clock(last), begun.now)
+        yield self.runner.run(begun, None if rows is None else [rows])
 
-    def _arrived(self, given: dict[str, int]) -> Iterator[Commit]:
+    def _now(self, last: Commit) -> int:
+        """Return the clock, which never goes back from step to step even where the machine's does."""
+        return max(now(), last.now)
+
+    def _arrived(self, given: dict[str, int], halt: threading.Event) -> Iterator[Commit]:
         done: list[Commit] = []
         failure: list[BaseException] = []
 
         def take(batch: DataFrame, number: int) -> None:
-            last = self.log.last()
-            if last.batch is not None and number <= last.batch:
-                return
-            intent = Intent(last.step + 1, number, now(), last.after, given=given)
             try:
+                last = self.log.last()
+                if last.batch is not None and number <= last.batch:
+                    return
+                if halt.is_set():
+                    raise _Halted
+                faults.passed("offered")
+                intent = Intent(last.step + 1, number, self._now(last), last.after, given=given)
                 done.append(self._step(intent, self._split(batch)))
             except BaseException as error:
                 failure.append(error)
-                raise
+                raise _Failed from error  # Spark waits for ever for an answer other than a result or an Exception
 
         query = (
             self._tagged()
@@ -103,9 +138,10 @@ class Feed:
         try:
             query.awaitTermination()
         except PySparkException:
-            if failure:
+            if not failure:
+                raise
+            if not isinstance(failure[0], _Halted):
                 raise failure[0] from None
-            raise
         finally:
             query.stop()
         yield from done
@@ -140,7 +176,8 @@ class Feed:
 
     def _due(self, given: dict[str, int]) -> Iterator[Commit]:
         """Run a step without rows when a timer is due, or a watermark that moves without rows reaches a window."""
-        last, clock = self.log.last(), now()
+        last = self.log.last()
+        clock = self._now(last)
         if last.step == 0 or self.query.windowed is None:
             return
         moved = dict(given)
@@ -158,13 +195,13 @@ class Feed:
 
     # ------------------------------------------------------------------ replay
 
-    def _replayed(self) -> Iterator[Commit]:
+    def _replayed(self, halt: threading.Event) -> Iterator[Commit]:
         """Run the recording's steps until no row, watermark move or timer is left."""
         recording = self._open()
         schedule = recording.schedule
         read = sum(record.rows for record in self.log.all())
         recording.check_overdue(self._clock(self.log.last()), read)
-        while True:
+        while not halt.is_set():
             last = self.log.last()
             clock = self._clock(last)
             at = schedule.next_row(last.now) if last.drained else schedule.next(clock, last.due_clock)
@@ -173,7 +210,7 @@ class Feed:
             given = schedule.watermark(at)
             intent = Intent(
                 last.step + 1, None, at, BEGINNING if schedule.complete else last.after, False, schedule.complete,
-                {} if given is None else {"0": given},
+                {} if given is None else {"0": given}, recording.count(at),
             )  # fmt: skip
             arrived = recording.count(at) > (recording.count(clock) if clock is not None else 0)
             reached = max(last.after, BEGINNING if given is None else given)
@@ -190,6 +227,7 @@ class Feed:
         assert self.recording
         if self._opened is None:
             self._opened = self.recording()
+            self._is_complete = self._opened.schedule.complete
         return self._opened
 
     def close(self) -> None:

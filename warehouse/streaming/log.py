@@ -15,6 +15,7 @@ from pathlib import Path
 from warehouse.catalog.store import write_atomically
 from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
+from warehouse.streaming import faults
 
 FORMAT = 1
 KEPT = 3
@@ -32,6 +33,8 @@ class Intent:
         before: the watermark against which rows are judged.
         drain, complete: see ``dataflow.query.Clock``.
         given: watermarks that do not come from rows, by source number (an upstream table's, a replay's).
+        replayed: how many rows a recording holds up to ``now``, None where there is none.
+        repeated: it was recorded before, and some of the step may be written already.
     """
 
     step: int
@@ -41,6 +44,8 @@ class Intent:
     drain: bool = False
     complete: bool = False
     given: dict[str, int] = field(default_factory=dict)
+    replayed: int | None = None
+    repeated: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,17 +99,29 @@ class StepLog:
         self.intents, self.commits = folder / "intents", folder / "commits"
 
     def begin(self, intent: Intent) -> Intent:
-        """Record ``intent``, or return the one recorded before a crash under the same number."""
+        """Record ``intent``, or return the one recorded before a crash under the same number.
+
+        Raises:
+            WarehouseError: that one was for other input, and may have been emitted from already.
+        """
         found = self.intent(intent.step)
-        if found is not None and found.batch == intent.batch and found.drain == intent.drain:
-            return found
-        write_atomically(self.intents / f"{intent.step:09}.json", json.dumps(asdict(intent)))
-        return intent
+        if found is None:
+            write_atomically(self._intent_file(intent.step), json.dumps(asdict(intent)))
+            faults.passed("intent")
+            return intent
+        if (found.batch, found.drain) != (intent.batch, intent.drain):
+            folder, file = self.intents.parent.name, self._intent_file(intent.step).name
+            reason = f"it was begun for micro-batch {found.batch}, and {intent.batch} came"
+            fail("WAREHOUSE_STEP_LOG_DAMAGED", folder=folder, file=file, reason=reason)
+        return found
 
     def intent(self, step: int) -> Intent | None:
         """Return the recorded intent of ``step``."""
-        file = self.intents / f"{step:09}.json"
-        return Intent(**_read(file)) if file.exists() else None
+        file = self._intent_file(step)
+        return Intent(**{**_read(file), "repeated": True}) if file.exists() else None
+
+    def _intent_file(self, step: int) -> Path:
+        return self.intents / f"{step:09}.json"
 
     def commit(self, record: Commit) -> None:
         """Record that a step is done."""

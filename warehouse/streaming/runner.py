@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from warehouse.dataflow.times import BEGINNING, END
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
-from warehouse.streaming import bad_rows, panes, sources
+from warehouse.streaming import bad_rows, faults, panes, sources
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.state import FEW_HITS, State
 
@@ -88,18 +89,23 @@ class Runner:
         """
         started = time.monotonic()
         last = self.log.last()
-        if self.query.windowed is None:
-            record = self._stateless(intent, last, frames)
-        else:
-            record = self._windowed(self.query.windowed, intent, last, frames)
+        with ExitStack() as kept:
+            if self.query.windowed is None:
+                record = self._stateless(intent, last, frames)
+            else:
+                record = self._windowed(self.query.windowed, intent, last, frames, kept)
         record = replace(record, seconds=round(time.monotonic() - started, 3))
         self.log.commit(record)
+        faults.passed("commit")
         if self.state:
             self.state.clean(self.log.recent())
+            faults.passed("cleaned")
         self.report(record)
         return record
 
-    def _windowed(self, query: WindowedQuery, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
+    def _windowed(
+        self, query: WindowedQuery, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack
+    ) -> Commit:
         assert self.state
         session, observed = self._sources(frames, intent.now)
         session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
@@ -117,6 +123,7 @@ class Runner:
         untimed = late = 0
         if frames is not None:
             batch = batch.persist()
+            kept.callback(batch.unpersist)
             counted, *bounds = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
             hits = batch if counted <= FEW_HITS else None
             seen = [_seen(o) for o in observed]
@@ -130,17 +137,9 @@ class Runner:
         if touched is not None:
             touched.createOrReplaceTempView("__w_state")
         windows = step.merged(query, "__w_state" if touched is not None else None, "__w_batch", clock)
-        figures = Observation()
         delta = self.state.delta_name(intent.step)
-        session.sql(step.outcome(query, windows, clock)).observe(
-            figures,
-            F.count(F.lit(1)).alias("count"),
-            F.count_if(F.col("shown")).alias("shown"),
-            (F.count_if(F.expr("gone IS NOT NULL")) if _withdraws(query) else F.lit(0)).alias("gone"),
-            F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
-            F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
-        ).write.mode("overwrite").parquet(self.state.path(delta))
-        made = figures.get
+        made = self._outcome(session, session.sql(step.outcome(query, windows, clock)), delta)
+        faults.passed("delta")
         if made["shown"] or made["gone"]:
             self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
             self._append(session.sql(panes.emitted(query, "__w_delta", clock)), "panes", intent.step)
@@ -148,8 +147,6 @@ class Runner:
             session.sql(step.late_rows(query, "__w_rows", intent.before)).createOrReplaceTempView("__w_late")
             self._append(session.sql(panes.late(self._named_sources(), "__w_late", clock)), "late_rows", intent.step)
         bad = self._bad(frames, intent, seen, untimed)
-        if frames is not None:
-            batch.unpersist()
         record = Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=BEGINNING if intent.complete and not intent.drain else after,
@@ -164,6 +161,27 @@ class Runner:
         record = self.state.with_dues(session, self.state.compacted(session, record))
         return replace(record, state_bytes=self.state.size(record))
 
+    def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
+        """Write the delta of a step and return its figures.
+
+        One that is whole already was written before a crash and may have been emitted from: it stays as it is,
+        so that panes and state agree even where adding doubles in another order ends in another last digit.
+        """
+        assert self.state and self.query.windowed
+        figures = (
+            F.count(F.lit(1)).alias("count"),
+            F.count_if(F.col("shown")).alias("shown"),
+            (F.count_if(F.expr("gone IS NOT NULL")) if _withdraws(self.query.windowed) else F.lit(0)).alias("gone"),
+            F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
+            F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
+        )
+        if self.state.is_whole(delta):
+            return self.state.read(session, delta).agg(*figures).collect()[0].asDict()
+        watch = Observation()
+        outcome.observe(watch, *figures).write.mode("overwrite").parquet(self.state.path(delta))
+        seen = watch.get  # nothing where Spark knew beforehand that there are no rows
+        return {"count": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None} | seen
+
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = [NOTHING] * len(self.query.sources), 0
         if frames is not None:
@@ -176,7 +194,8 @@ class Runner:
             count = Observation()
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
             self._append(frame.observe(count, F.count(F.lit(1)).alias("rows")), "panes", intent.step)
-            made = count.get.get("rows") or 0
+            # Delta skips what a step that is repeated has written already; then nothing is ever observed
+            made = self._passed_on(intent.step) if intent.repeated else count.get.get("rows") or 0
         bad = self._bad(frames, intent, seen, 0)
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
@@ -184,6 +203,11 @@ class Runner:
             rows=sum(s.rows for s in seen), bad=bad, panes=made,
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
+
+    def _passed_on(self, number: int) -> int:
+        """Return how many panes a step has written."""
+        stored = self.session.read.format("delta").load(str(self.folder / "panes"))
+        return stored.where(F.col("_step") == number).count()
 
     def pass_by(self, intent: Intent, last: Commit, after: int) -> Commit:
         """Commit a step in which only the clock and the watermark move and nothing is due."""
@@ -260,15 +284,17 @@ class Runner:
 
     def _append(self, frame: DataFrame, kind: str, number: int) -> None:
         panes.append(frame, self.folder / kind, f"{self.entry.id}/{kind}", number)
+        faults.passed(kind)
 
     def _bad(self, frames: list[DataFrame] | None, intent: Intent, seen: list[Seen], untimed: int) -> int:
         """Set aside the records that did not parse and the rows without a timestamp; return how many."""
         if frames is None:
             return 0
-        at = f"timestamp_micros({intent.now}L)"
+        at, told = f"timestamp_micros({intent.now}L)", set()
         for number, (source, its) in enumerate(zip(self.query.sources, seen, strict=True)):
             parts = []
-            if its.bad:
+            if its.bad and source.name not in told:  # a stream that is read twice has its broken records once
+                told.add(source.name)
                 parts.append(
                     frames[number].where("__w_bad IS NOT NULL").withColumn(bad_rows.WHY, F.lit(bad_rows.NOT_PARSED))
                 )
@@ -279,7 +305,9 @@ class Runner:
             if parts:
                 schema, name = (source.entry.schema, source.entry.name) if source.entry else _split_name(source.name)
                 columns = (schema, name, source.columns)
-                bad_rows.append(parts[0].sparkSession, self.home, columns, self.entry, intent.step, parts[0], at)
+                transaction = (number, intent.step)
+                bad_rows.append(parts[0].sparkSession, self.home, columns, self.entry, transaction, parts[0], at)
+                faults.passed("bad_rows")
         return sum(s.bad for s in seen) + untimed
 
     def _untimed(self, session: SparkSession, number: int) -> DataFrame:

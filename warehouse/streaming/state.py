@@ -17,6 +17,7 @@ from pyspark.sql.types import StructType
 from warehouse.dataflow import step
 from warehouse.dataflow.query import Clock, WindowedQuery
 from warehouse.dataflow.windows import Sessions
+from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
 
 MOST_DELTAS = 10
@@ -49,6 +50,10 @@ class State:
     def delta_name(self, number: int) -> str:
         """Return the folder name of a step's delta."""
         return f"delta-{number:09}"
+
+    def is_whole(self, name: str) -> bool:
+        """Say whether a base or a delta is there and was written to its end."""
+        return (self.folder / name / "_SUCCESS").exists()
 
     def touched(
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
@@ -139,6 +144,7 @@ class State:
         live.repartitionByRange(max(1, commit.delta_rows // 500_000), *order).sortWithinPartitions(*order).write.mode(
             "overwrite"
         ).parquet(self.path(name))
+        faults.passed("base")
         rows = self.read(spark, name).count()
         return replace(commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0)
 

@@ -1,8 +1,10 @@
 """The streaming tables of a warehouse: made, refreshed, drained, started, stopped, dropped.
 
-The catalog's entry is the truth. A table is made in the order folder, Delta tables, entry, view, first steps;
-when anything fails, what there is so far is removed again, and what a killed process left is swept at the
-next start (``mend``).
+The catalog's entry is the truth. A table is made in the order folder, entry, view, first steps; when anything
+fails, what there is so far is removed again, and what a killed process left is swept at the next start
+(``mend``). A table that takes the place of another, or of itself, is filled before the entry names it: there is
+always the old one or the new one. The old one's folder goes last, so one that no entry names tells ``mend``
+that views or bad rows may be left over.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +24,7 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, panes, replay, sources
+from warehouse.streaming import bad_rows, faults, panes, replay, sources
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.log import Commit, StepLog
 from warehouse.streaming.runner import Runner, table_folder
@@ -32,9 +35,10 @@ Binder = Callable[[StreamingTableEntry], StreamingQuery]
 
 @dataclass
 class _Background:
-    """A streaming table that runs on: its thread, the bell that stops it, and what went wrong."""
+    """A streaming table that runs on: its thread, the bell that stops it, its pace, and what went wrong."""
 
     thread: threading.Thread
+    every: int | None
     stop: threading.Event
     failure: list[BaseException]
 
@@ -50,6 +54,7 @@ class StreamingTables:
     def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report):
         self.spark, self.catalog, self.home, self.bind, self.report = spark, catalog, home, bind, report
         self._feeds: dict[str, Feed] = {}
+        self._guard = threading.RLock()
         self._running: dict[str, _Background] = {}
 
     # ------------------------------------------------------------------ making and dropping
@@ -65,23 +70,30 @@ class StreamingTables:
         if old is not None:
             self._refuse_readers(old)
             self.stop(old, quiet=True)
-        folder = table_folder(self.home, entry)
         try:
-            self._make_folder(folder, query)
+            self._make_folder(table_folder(self.home, entry), query)
+            faults.passed("folder")
             if old is None:
-                self._install(entry, query)
+                self._install(entry)
             commits = list(self._feed(entry, query).refresh())
+            faults.passed("filled")
             if old is not None:
-                self._install(entry, query)
-                self._discard(old)
+                self._install(entry)
         except BaseException:
-            self._feeds.pop(entry.id, None)
-            if old is None:
-                self.catalog.drop_streaming_table(entry.schema, entry.name)
-                self.spark.sql(f"DROP VIEW IF EXISTS {entry.qualified}")
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(Exception):  # what could not be undone is swept at the next start
+                self._undo(entry, old)
             raise
+        if old is not None:
+            self._discard(old.id)
         return commits
+
+    def _undo(self, entry: StreamingTableEntry, old: StreamingTableEntry | None) -> None:
+        """Bring back what there was before ``entry`` was to be made."""
+        if old is None:
+            self._forget(entry)
+        elif self.catalog.streaming_table(entry.schema, entry.name) != old:
+            self._install(old)
+        self._discard(entry.id)
 
     def _make_folder(self, folder: Path, query: StreamingQuery) -> None:
         block = query.windowed
@@ -92,10 +104,19 @@ class StreamingTables:
         if block:
             panes.create(self.spark, folder / "late_rows", panes.late_schema(_late_sources(query)), read)
 
-    def _install(self, entry: StreamingTableEntry, query: StreamingQuery) -> None:
-        """Write the entry and the view, in this order."""
+    def _install(self, entry: StreamingTableEntry) -> None:
+        """Write the entry and the view, in this order: a missing view is made again by ``mend``."""
         self.catalog.put_streaming_table(entry)
+        faults.passed("entry")
         self._make_view(entry)
+        faults.passed("view")
+
+    def _forget(self, entry: StreamingTableEntry) -> None:
+        """Remove the view and the entry, in this order: a view that no entry knows would stand in the way."""
+        self.spark.sql(f"DROP VIEW IF EXISTS {entry.qualified}")
+        faults.passed("view_dropped")
+        self.catalog.drop_streaming_table(entry.schema, entry.name)
+        faults.passed("entry_dropped")
 
     def _make_view(self, entry: StreamingTableEntry) -> None:
         query = panes.latest(table_folder(self.home, entry) / "panes", entry.columns, keyed(entry), appends_only(entry))
@@ -105,12 +126,14 @@ class StreamingTables:
     def mend(self, moved: bool) -> None:
         """Sweep what a killed process left half made; write the views anew when the folder was moved."""
         known = {e.id for e in self.catalog.streaming_tables()}
-        for folder in (self.home / "streaming").glob("*"):
-            if folder.name not in known:
-                shutil.rmtree(folder, ignore_errors=True)
+        left_over = [f.name for f in (self.home / "streaming").glob("*") if f.name not in known]
         for entry in self.catalog.streaming_tables():
-            if moved or not self.spark.catalog.tableExists(entry.qualified):
+            if moved or left_over or not self.spark.catalog.tableExists(entry.qualified):
+                self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}")  # dropped with its views
                 self._make_view(entry)
+        faults.passed("views_mended")
+        for identity in left_over:
+            self._discard(identity)
 
     def drop(self, entry: StreamingTableEntry) -> None:
         """Drop a streaming table with its panes and state; its sources stay.
@@ -120,21 +143,16 @@ class StreamingTables:
         """
         self._refuse_readers(entry)
         self.stop(entry, quiet=True)
-        self.spark.sql(f"DROP VIEW IF EXISTS {entry.qualified}")
-        self.catalog.drop_streaming_table(entry.schema, entry.name)
-        self._discard(entry)
+        self._forget(entry)
+        self._discard(entry.id)
 
-    def _discard(self, entry: StreamingTableEntry) -> None:
-        feed = self._feeds.pop(entry.id, None)
-        if feed:
-            feed.close()
-        self._forget_bad_rows(entry)
-        shutil.rmtree(table_folder(self.home, entry), ignore_errors=True)
-
-    def _forget_bad_rows(self, entry: StreamingTableEntry) -> None:
-        for stream in self.catalog.streams():
-            if stream.qualified in entry.sources:
-                bad_rows.forget_reader(self.spark, self.home, stream.schema, stream.name, entry)
+    def _discard(self, identity: str) -> None:
+        """Remove the bad rows and the folder of a table that no entry names any more, in this order."""
+        with self._guard:
+            self._feeds.pop(identity, None)
+        bad_rows.forget_reader(self.spark, self.home, identity)
+        faults.passed("bad_rows_forgotten")
+        shutil.rmtree(self.home / "streaming" / identity, ignore_errors=True)
 
     def _refuse_readers(self, entry: StreamingTableEntry) -> None:
         readers = [r.qualified for r in self.catalog.readers_of(entry.qualified) if r.id != entry.id]
@@ -146,27 +164,48 @@ class StreamingTables:
     def refresh(self, entry: StreamingTableEntry, full: bool = False, drain: bool = False) -> list[Commit]:
         """Run the steps for what has arrived; ``full`` starts again from nothing, ``drain`` closes every window."""
         if full:
-            return self.create(replace(entry, id=_renewed(entry.id)), self.bind(entry), entry)
+            running = self._running.get(entry.id) if self.is_running(entry) else None
+            anew = replace(entry, id=_renewed(entry.id))
+            try:
+                return self.create(anew, self.bind(entry), entry)
+            finally:
+                if running:
+                    self.start(self._current(entry), running.every)
         feed = self._feed(entry, None)
         return list(feed.drain() if drain else feed.refresh())
 
+    def _current(self, entry: StreamingTableEntry) -> StreamingTableEntry:
+        """Return the entry that the catalog has under the same name now."""
+        return self.catalog.streaming_table(entry.schema, entry.name) or entry
+
     def _feed(self, entry: StreamingTableEntry, query: StreamingQuery | None) -> Feed:
-        if entry.id not in self._feeds:
-            bound = query or self.bind(entry)
-            runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit))
-            single = bound.sources[0].entry if len(bound.sources) == 1 else None
-            recording = None
-            if isinstance(single, StreamEntry) and single.format == "replay":
-                stream = single
+        """Return the one feed of a table; made anew when a stream that it reads was replaced."""
+        with self._guard:
+            known = self._feeds.get(entry.id)
+            if known is None or not all(self._stands(source) for source in known.query.sources):
+                known = self._feeds[entry.id] = self._new_feed(entry, query or self.bind(entry), known)
+            return known
 
-                def recording() -> replay.Recording:
-                    return replay.open_recording(runner.session, stream)
+    def _stands(self, source: StreamSource) -> bool:
+        stream = source.entry
+        return not isinstance(stream, StreamEntry) or self.catalog.stream(stream.schema, stream.name) == stream
 
-            self._feeds[entry.id] = Feed(
-                runner, lambda: [self._frame(runner.session, s) for s in bound.sources],
-                lambda: self._upstream(bound), recording,
-            )  # fmt: skip
-        return self._feeds[entry.id]
+    def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
+        runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit))
+        if former:
+            runner.lock = former.runner.lock  # whoever still uses the former one is waited for
+        single = bound.sources[0].entry if len(bound.sources) == 1 else None
+        recording = None
+        if isinstance(single, StreamEntry) and single.format == "replay":
+            stream = single
+
+            def recording() -> replay.Recording:
+                return replay.open_recording(runner.session, stream)
+
+        return Feed(
+            runner, lambda: [self._frame(runner.session, s) for s in bound.sources],
+            lambda: self._upstream(bound), recording,
+        )  # fmt: skip
 
     def _frame(self, session: SparkSession, source: StreamSource) -> DataFrame:
         """Return a source as a streaming frame in the layout of ``streaming.sources``."""
@@ -208,14 +247,14 @@ class StreamingTables:
         def run() -> None:
             while not bell.is_set():
                 try:
-                    list(self._feed(entry, None).refresh())
+                    list(self._feed(entry, None).refresh(bell))
                 except BaseException as error:
                     failure.append(error)
                     return
                 bell.wait((every or 100_000) / 1e6)
 
         thread = threading.Thread(target=run, name=f"warehouse-{entry.name}", daemon=True)
-        self._running[entry.id] = _Background(thread, bell, failure)
+        self._running[entry.id] = _Background(thread, bell, every, failure)
         thread.start()
         return True
 
