@@ -150,8 +150,12 @@ def _offsets(zone: str):  # type: ignore[no-untyped-def]
 
 def demo_cuts() -> list[tuple[str, datetime]]:
     """Return the demo's files: two hours each for the first day, then the rest of the month, then months."""
-    first = [START + timedelta(hours=h) for h in range(14, 31, 2)]
-    return [(f"{at:%Y-%m-%dT%H}", at) for at in first] + monthly_cuts()
+    return first_day_cuts() + monthly_cuts()
+
+
+def first_day_cuts() -> list[tuple[str, datetime]]:
+    """Return files of two hours, from the first report to midnight in UTC, named after their ends."""
+    return [(f"{at:%Y-%m-%dT%H}", at) for at in (START + timedelta(hours=h) for h in range(14, 25, 2))]
 
 
 def monthly_cuts() -> list[tuple[str, datetime]]:
