@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -21,10 +22,11 @@ from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_na
 from warehouse.dataflow import step
 from warehouse.dataflow.query import Clock, WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END
+from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
-from warehouse.streaming import bad_rows, faults, panes, sources
+from warehouse.streaming import bad_rows, faults, panes, poison, sources
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.state import FEW_HITS, State
 
@@ -90,10 +92,10 @@ class Runner:
         started = time.monotonic()
         last = self.log.last()
         with ExitStack() as kept:
-            if self.query.windowed is None:
-                record = self._stateless(intent, last, frames)
-            else:
-                record = self._windowed(self.query.windowed, intent, last, frames, kept)
+            try:
+                record = self._computed(intent, last, frames, kept)
+            except RAISED as error:
+                record = self._computed(intent, last, self._without_poison(error, frames), kept)
         record = replace(record, seconds=round(time.monotonic() - started, 3))
         self.log.commit(record)
         faults.passed("commit")
@@ -102,6 +104,40 @@ class Runner:
             faults.passed("cleaned")
         self.report(record)
         return record
+
+    def _computed(self, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack) -> Commit:
+        """Do everything of a step but commit it."""
+        if self.query.windowed is None:
+            return self._stateless(intent, last, frames)
+        return self._windowed(self.query.windowed, intent, last, frames, kept)
+
+    def _without_poison(self, error: BaseException, frames: list[DataFrame] | None) -> list[DataFrame]:
+        """Return the rows of a step with those marked as bad on which the query's expressions fail.
+
+        Raises:
+            BaseException: ``error``, where no row is to blame or its stream says ON ERROR FAIL.
+        """
+        if frames is None or not poison.is_data_error(error):
+            raise error
+        cleared = []
+        for number, (source, frame) in enumerate(zip(self.query.sources, frames, strict=True)):
+            stops = isinstance(source.entry, StreamEntry) and source.entry.fail_on_error
+            marked = None if stops else poison.set_aside(frame, source.columns, partial(self._probe, number))
+            if marked is None:
+                raise error
+            cleared.append(marked)
+        if not any(frame.where(f"{bad_rows.WHY} IS NOT NULL").head(1) for frame in cleared):
+            raise error
+        return cleared
+
+    def _probe(self, number: int, rows: DataFrame) -> None:
+        """Run the row-wise part of the query over some rows of one source, and nothing of the others."""
+        session = rows.sparkSession
+        for other in range(len(self.query.sources)):
+            session.sql(f"SELECT * FROM {self._no_rows()[other]}").createOrReplaceTempView(source_view(other))
+        rows.agg(*_measures(self.query.sources[number])).collect()
+        self._make_view(number, rows, 0)
+        session.sql(self.query.input.text).write.format("noop").mode("overwrite").save()
 
     def _windowed(
         self, query: WindowedQuery, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack
@@ -127,6 +163,7 @@ class Runner:
             counted, *bounds = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
             hits = batch if counted <= FEW_HITS else None
             seen = [_seen(o) for o in observed]
+            assert watch
             untimed, late = watch.get.get("untimed") or 0, watch.get.get("late") or 0
         batch.createOrReplaceTempView("__w_batch")
         watermarks, after = self._watermark(intent, last, seen)
@@ -232,15 +269,18 @@ class Runner:
             if isinstance(source.entry, StreamEntry):
                 sources.refuse_bad(source.entry, frames[number])
             watch = Observation()
-            frame = frames[number].observe(watch, *_measures(source))
-            good = frame.where("__w_bad IS NULL") if "__w_bad" in frame.columns else frame
-            arrival = "__w_arrival" if "__w_arrival" in frame.columns else f"{now}L"
-            listed = [quote_name(c.name) for c in source.columns]
-            good.selectExpr(
-                *listed, f"{self._row(number)} AS __w_row", f"{arrival} AS __w_arrival"
-            ).createOrReplaceTempView(source_view(number))
+            self._make_view(number, frames[number].observe(watch, *_measures(source)), now)
             observed.append(watch)
         return session, observed
+
+    def _make_view(self, number: int, frame: DataFrame, now: int) -> None:
+        """Make the view of a source from the good ones among its rows."""
+        arrival = "__w_arrival" if "__w_arrival" in frame.columns else f"{now}L"
+        listed = [quote_name(c.name) for c in self.query.sources[number].columns]
+        good = frame.where("__w_bad IS NULL")
+        good.selectExpr(
+            *listed, f"{self._row(number)} AS __w_row", f"{arrival} AS __w_arrival"
+        ).createOrReplaceTempView(source_view(number))
 
     def _row(self, number: int) -> str:
         """Return SQL for the hidden column that carries the source's row: one field per source, the others NULL."""
@@ -295,9 +335,9 @@ class Runner:
             parts = []
             if its.bad and source.name not in told:  # a stream that is read twice has its broken records once
                 told.add(source.name)
-                parts.append(
-                    frames[number].where("__w_bad IS NOT NULL").withColumn(bad_rows.WHY, F.lit(bad_rows.NOT_PARSED))
-                )
+                broken = frames[number].where("__w_bad IS NOT NULL")
+                known = F.col(bad_rows.WHY) if bad_rows.WHY in broken.columns else F.lit(None).cast("string")
+                parts.append(broken.withColumn(bad_rows.WHY, F.coalesce(known, F.lit(bad_rows.NOT_PARSED))))
             if untimed:
                 parts.append(self._untimed(frames[number].sparkSession, number))
             for part in parts[1:]:
@@ -351,9 +391,9 @@ def _measures(source: StreamSource) -> list:
     """Return what is observed of a source's rows: their count, how many are bad, and the highest timestamp."""
     high = F.lit(None).cast("bigint")
     if source.watermark:
-        high = F.max(F.expr(f"unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP))"))
-    bad = F.count("__w_bad") if source.kind is SourceKind.STREAM else F.lit(0)
-    return [F.count(F.lit(1)).alias("rows"), bad.alias("bad"), high.alias("high")]
+        timestamp = f"unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP))"
+        high = F.max(F.expr(f"CASE WHEN __w_bad IS NULL THEN {timestamp} END"))
+    return [F.count(F.lit(1)).alias("rows"), F.count("__w_bad").alias("bad"), high.alias("high")]
 
 
 def _seen(watch: Observation) -> Seen:

@@ -43,7 +43,7 @@ class State:
         """Return the rows of some bases and deltas; their schema is looked up in the files just once."""
         reader = spark.read if self.schema is None else spark.read.schema(self.schema)
         frame = reader.parquet(*(self.path(name) for name in names))
-        if self.schema is None and any(name.startswith("delta") for name in names):
+        if self.schema is None and all(name.startswith("delta") for name in names):  # a base has fewer columns
             self.schema = frame.schema
         return frame
 

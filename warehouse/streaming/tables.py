@@ -38,8 +38,8 @@ class _Background:
     """A streaming table that runs on: its thread, the bell that stops it, its pace, and what went wrong."""
 
     thread: threading.Thread
-    every: int | None
     stop: threading.Event
+    every: int | None
     failure: list[BaseException]
 
 
@@ -242,7 +242,7 @@ class StreamingTables:
         """Run a streaming table in the background; say whether it was not running yet."""
         if entry.id in self._running and self._running[entry.id].thread.is_alive():
             return False
-        bell, failure = threading.Event(), []  # type: ignore[var-annotated]
+        bell, failure = threading.Event(), list[BaseException]()
 
         def run() -> None:
             while not bell.is_set():

@@ -1,0 +1,58 @@
+"""A process that opens the folder and refreshes its tables, to be killed; and one that tells what came of it.
+
+``python -m tests.recovery.life refresh|judge FOLDER``: ``FOLDER/data`` holds the files, ``FOLDER/house`` the
+warehouse. ``refresh`` touches ``FOLDER/refreshing`` before its first REFRESH and ``FOLDER/refreshed`` after
+the last one. ``judge`` refreshes and drains, does the same with twins that nobody killed, and writes to
+``FOLDER/judgement.json`` how they differ.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tests.recovery.scenery import SMALL, TABLES, differences, rows, stream, table
+from warehouse.engine import Engine
+
+CLOCK = ("_emitted_at", "_at")
+ONE_FILE_A_STEP = ", maxFilesPerTrigger '1'"
+
+
+def refresh(root: Path) -> None:
+    with Engine.open(root / "house", SMALL) as engine:
+        _make(engine, root, "s")
+        (root / "refreshing").touch()
+        for name in TABLES:
+            rows(engine, f"REFRESH STREAMING TABLE {name}_s")
+        (root / "refreshed").touch()
+
+
+def judge(root: Path) -> None:
+    with Engine.open(root / "house", SMALL) as engine:
+        _make(engine, root, "u")
+        for twin in "su":
+            for name in TABLES:
+                rows(engine, f"REFRESH STREAMING TABLE {name}_{twin}")
+        found = differences(engine, [n for n in TABLES if n != "over"], CLOCK)
+        for twin in "su":  # its steps follow from when plain's panes came: only where it ends is the same
+            rows(engine, f"DRAIN STREAMING TABLE over_{twin}")
+        ends = [sorted(map(str, rows(engine, f"SELECT * FROM over_{twin}"))) for twin in "su"]
+        found += ["over: ends differently"] if ends[0] != ends[1] else []
+        read = rows(engine, "SELECT sum(rows_in) AS n FROM stream_progress('plain_s')")[0]["n"]
+        panes = rows(engine, "SELECT count(*) AS n FROM panes('fixed_s')")[0]["n"]
+    (root / "judgement.json").write_text(json.dumps({"differences": found, "rows": read, "panes": panes}))
+
+
+def _make(engine: Engine, root: Path, twin: str) -> None:
+    """Make what is not there yet: a kill may have come in between."""
+    known = {e.name for e in (*engine.catalog.streams(), *engine.catalog.streaming_tables())}
+    if twin not in known:
+        rows(engine, stream(twin, root / "data", ONE_FILE_A_STEP))
+    for name in TABLES:
+        if f"{name}_{twin}" not in known:
+            rows(engine, table(name, twin))
+
+
+if __name__ == "__main__":
+    {"refresh": refresh, "judge": judge}[sys.argv[1]](Path(sys.argv[2]))

@@ -1,0 +1,181 @@
+"""Death at each write boundary, one after the other; what comes of it equals a life without.
+
+The clock is the test's: a step that is repeated later must end as if it had not been interrupted, to the
+microsecond of ``_emitted_at``. ``RECOVERY=full`` lets every table die everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.recovery.conftest import Mortal
+from tests.recovery.scenery import TABLES, differences, rows, stream, table, write
+from warehouse.errors import WarehouseError
+from warehouse.streaming import faults, state
+
+HOUR = 3_600_000_000
+FULL = os.environ.get("RECOVERY") == "full"
+
+DEATHS = {
+    "fixed": faults.STEP,
+    "sessions": ("intent", "delta", "late_rows", "commit"),
+    "plain": ("intent", "panes", "bad_rows", "commit"),
+    "over": ("offered", "panes", "cleaned"),
+}
+"""Where each table dies in one and the same step. After ``commit`` that step is over; the rest come in the next."""
+
+STATELESS = ("offered", "intent", "panes", "bad_rows", "commit")
+UNREACHABLE = {"over": ("late_rows", "bad_rows")}
+
+
+def deaths(name: str) -> tuple[str, ...]:
+    if not FULL:
+        return DEATHS[name]
+    every = STATELESS if name == "plain" else faults.STEP
+    return tuple(b for b in every if b not in UNREACHABLE.get(name, ()))
+
+
+def test_each_boundary_of_a_step(mortal: Mortal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "MOST_DELTAS", 1)
+    data = mortal.folder / "data"
+    write(data, 1)
+    for twin in "su":
+        mortal.run(stream(twin, data))
+        for name in TABLES:
+            mortal.run(table(name, twin))
+
+    write(data, 2)
+    mortal.clock = began = mortal.clock + HOUR
+    for name in TABLES:
+        mortal.clock = began
+        for boundary in deaths(name):
+            if boundary == "cleaned":
+                continue
+            assert mortal.dies(f"REFRESH STREAMING TABLE {name}_s", boundary), f"{name}: {boundary}"
+            mortal.clock += 1_000_000  # later than the step says it is
+        mortal.run(f"REFRESH STREAMING TABLE {name}_s")
+        mortal.clock = began
+        mortal.run(f"REFRESH STREAMING TABLE {name}_u")
+
+    # A drain that died, and rows that arrived meanwhile: the drain comes first, the rows are late.
+    mortal.clock = began + HOUR
+    for name, boundary in {"fixed": "panes", "sessions": "intent", "over": "commit"}.items():
+        assert mortal.dies(f"DRAIN STREAMING TABLE {name}_s", boundary)
+        mortal.run(f"DRAIN STREAMING TABLE {name}_u")
+    write(data, 3)
+    mortal.clock += HOUR
+    for name in TABLES:
+        if "cleaned" in deaths(name):
+            assert mortal.dies(f"REFRESH STREAMING TABLE {name}_s", "cleaned:2" if name == "fixed" else "cleaned")
+        for twin in "su":
+            mortal.run(f"REFRESH STREAMING TABLE {name}_{twin}")
+
+    assert not differences(mortal.engine, list(TABLES))
+    assert len(rows(mortal.engine, "SELECT * FROM late_rows('fixed_s')")) > 10
+    assert len(rows(mortal.engine, "SELECT * FROM panes('sessions_s')")) > 10
+    progress = "SELECT step, rows_in, late, bad, panes FROM stream_progress('{}') ORDER BY step"
+    for name in TABLES:
+        one, other = (rows(mortal.engine, progress.format(f"{name}_{twin}")) for twin in "su")
+        assert one == other, name
+
+
+def test_each_boundary_of_a_replay(mortal: Mortal) -> None:
+    """Steps without a micro-batch: a timer's, a watermark's, the drain; everything is equal, the clock included."""
+    folder = mortal.folder / "recording"
+    folder.mkdir()
+    arrivals = [("a", 1, "00:00:10"), ("a", 2, "00:00:50"), ("b", 3, "00:01:10"), ("a", 4, "00:05:00")]
+    _record(folder / "1.csv", arrivals[:1])
+    for twin in "su":
+        mortal.run(
+            f"CREATE STREAM replay_{twin} (k STRING, v INT, at TIMESTAMP) USING replay"
+            f" OPTIONS (path '{folder}', format 'csv', header 'true', arrival 'at')"
+            f" WATERMARK at DELAY OF INTERVAL 1 MINUTE;"
+            f"CREATE STREAMING TABLE replayed_{twin} AS SELECT k, sum(v) AS total, window_start"
+            f" FROM STREAM replay_{twin} GROUP BY k WINDOW FIXED (at, SIZE INTERVAL 2 MINUTES)"
+            f" TRIGGER EVERY INTERVAL 30 SECONDS ACCUMULATING"
+        )
+    _record(folder / "2.csv", arrivals[1:])
+    refresh, drain = "REFRESH STREAMING TABLE replayed_{}", "DRAIN STREAMING TABLE replayed_{}"
+    for fault in ("delta", "panes", "intent:2", "commit:2", "panes"):
+        assert mortal.dies(refresh.format("s"), fault), fault
+    mortal.run(refresh.format("u"))
+    mortal.run(refresh.format("s"))
+    assert mortal.dies(drain.format("s"), "delta")
+    _record(folder / "3.csv", [("a", 5, "00:09:00")])  # the drain is repeated before this takes its step
+    mortal.run(refresh.format("s"))
+    # the twin drained before it saw the new row: the same order
+    (folder / "3.csv").rename(mortal.folder / "3.csv")
+    mortal.run(drain.format("u"))
+    (mortal.folder / "3.csv").rename(folder / "3.csv")
+    mortal.run(refresh.format("u"))
+    for relation in ("{}", "panes('{}')", "late_rows('{}')"):
+        one, other = (rows(mortal.engine, "SELECT * FROM " + relation.format(f"replayed_{twin}")) for twin in "su")
+        assert one == other, relation
+        assert one, relation
+
+
+def _record(file: Path, arrivals: list[tuple[str, int, str]]) -> None:
+    file.write_text("k,v,at\n" + "".join(f"{k},{v},2024-01-01 {at}\n" for k, v, at in arrivals))
+
+
+def test_rows_that_join_a_replayed_step_that_died_are_refused(mortal: Mortal) -> None:
+    folder = mortal.folder / "overdue"
+    folder.mkdir()
+    _record(folder / "1.csv", [("a", 1, "00:00:10")])
+    mortal.run(
+        f"CREATE STREAM overdue (k STRING, v INT, at TIMESTAMP) USING replay"
+        f" OPTIONS (path '{folder}', format 'csv', header 'true', arrival 'at');"
+        f"CREATE STREAMING TABLE early AS SELECT k, v FROM STREAM overdue"
+    )
+    _record(folder / "2.csv", [("a", 2, "00:00:20")])
+    assert mortal.dies("REFRESH STREAMING TABLE early", "panes")
+    _record(folder / "3.csv", [("a", 3, "00:00:15")])
+    with pytest.raises(WarehouseError, match="WAREHOUSE_REPLAY_OVERDUE"):
+        mortal.run("REFRESH STREAMING TABLE early")
+    (folder / "3.csv").unlink()
+    mortal.run("REFRESH STREAMING TABLE early")
+    assert [row["v"] for row in rows(mortal.engine, "SELECT v FROM panes('early')")] == [1, 2]
+
+
+def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal) -> None:
+    data = mortal.folder / "few"
+    write(data, 1)
+    mortal.run(stream("few", data))
+    create = "CREATE {} STREAMING TABLE whole AS SELECT {} AS mark, k FROM STREAM few WINDOW FIXED (ts, SIZE {})"
+    create = create.format("{}", "{}", "INTERVAL 1 DAY")
+
+    def stands() -> str:
+        """Return what there is of the table: its mark, or nothing; and that no trace is left of anything else."""
+        entries = [e.id for e in mortal.engine.catalog.streaming_tables() if e.name == "whole"]
+        folders = [f.name for f in (mortal.engine.folder / "streaming").glob("whole-*")]
+        assert folders == entries
+        counted = "SELECT _why, count(*) AS n FROM bad_rows('few') WHERE _table LIKE '%whole' GROUP BY 1"
+        bad = rows(mortal.engine, counted)
+        assert len({row["_why"] for row in bad}) == (2 if entries else 0)
+        assert all(row["n"] == 1 for row in bad)
+        if not entries:
+            assert not mortal.engine.spark.catalog.tableExists("recovery.whole")
+            return "nothing"
+        mortal.run("REFRESH STREAMING TABLE whole; DRAIN STREAMING TABLE whole")
+        found = rows(mortal.engine, "SELECT mark, count(*) AS n FROM whole GROUP BY 1")
+        assert [row["n"] for row in found] == [24]
+        return found[0]["mark"]
+
+    mortal.freezes(create.format("", "'one'"), "folder")
+    assert stands() == "nothing"
+    mortal.freezes(create.format("", "'one'"), "entry")
+    mortal.run("REFRESH STREAMING TABLE whole")
+    assert stands() == "one"
+    mortal.freezes(create.format("OR REPLACE", "'two'"), "filled")
+    assert stands() == "one"
+    mortal.freezes(create.format("OR REPLACE", "'two'"), "entry")
+    assert stands() == "two"
+    mortal.freezes("REFRESH STREAMING TABLE whole FULL", "bad_rows_forgotten")
+    assert stands() == "two"
+    mortal.freezes("DROP STREAMING TABLE whole", "view_dropped")
+    assert stands() == "two"
+    mortal.freezes("DROP STREAMING TABLE whole", "entry_dropped")
+    assert stands() == "nothing"

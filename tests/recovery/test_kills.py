@@ -1,0 +1,87 @@
+"""``kill -9`` at random moments of a REFRESH, again and again on one folder; a second process is refused meanwhile.
+
+``RECOVERY_KILLS=20 RECOVERY_SEED=1 pytest tests/recovery/test_kills.py -s`` kills twenty times and tells when.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.recovery.scenery import QUICK_JVM, write
+
+ROOT = Path(__file__).parents[2]
+KILLS = int(os.environ.get("RECOVERY_KILLS", "2"))
+SEED = int(os.environ.get("RECOVERY_SEED", "0"))
+FILES = 1
+ENVIRONMENT = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_JVM}
+
+
+@pytest.mark.slow
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    dice, files, killed, longest = random.Random(SEED), 0, 0, 0.0
+    while killed < KILLS:
+        for _ in range(FILES):
+            files += 1
+            write(tmp_path / "data", files)
+        process = _refreshing(tmp_path)
+        began = time.monotonic()
+        if files == 2 * FILES:
+            _is_refused(tmp_path, process)
+        # The first two lives end by themselves: one makes the tables, one shows how long a REFRESH takes.
+        moment = dice.uniform(0.0, longest) if files > 2 * FILES else 600.0
+        while time.monotonic() < began + moment and not (tmp_path / "refreshed").exists():
+            assert process.poll() is None, (tmp_path / "life.log").read_text()
+            time.sleep(0.01)
+        if (tmp_path / "refreshed").exists():
+            longest = time.monotonic() - began
+            assert process.wait(60) == 0
+            continue
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        killed += 1
+        print(f"kill {killed}: {moment:.1f} s into a REFRESH that takes {longest:.1f} s", flush=True)
+    judged = subprocess.run(_command("judge", tmp_path), cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
+    assert judged.returncode == 0, judged.stderr
+    judgement = json.loads((tmp_path / "judgement.json").read_text())
+    assert not judgement["differences"], "\n".join(judgement["differences"])
+    assert judgement["rows"] == files * 26
+    print(f"{killed} kills, {files} files, {judgement['rows']} rows, {judgement['panes']} panes: all the same")
+
+
+def _command(act: str, root: Path) -> list[str]:
+    return [sys.executable, "-m", "tests.recovery.life", act, str(root)]
+
+
+def _refreshing(root: Path) -> subprocess.Popen[bytes]:
+    """Start a process and wait until it refreshes."""
+    for name in ("refreshing", "refreshed"):
+        (root / name).unlink(missing_ok=True)
+    log = (root / "life.log").open("ab")
+    process = subprocess.Popen(_command("refresh", root), cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log)
+    log.close()
+    deadline = time.monotonic() + 300
+    while not (root / "refreshing").exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            pytest.fail((root / "life.log").read_text())
+        time.sleep(0.02)
+    return process
+
+
+def _is_refused(root: Path, process: subprocess.Popen[bytes]) -> None:
+    """A second process on the folder is told whose it is, at once."""
+    command = [sys.executable, "-m", "warehouse.cli.main", "--warehouse", str(root / "house"), "-e", "SELECT 1"]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "[WAREHOUSE_FOLDER_IN_USE]" in refused.stderr
+    assert f"in use by process {process.pid}" in refused.stderr
+    assert process.poll() is None
