@@ -4,13 +4,14 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup warm demo test check bench clean
+.PHONY: help setup warm demo test soak check bench clean
 
 help:
 	@echo "make setup   create $(VENV), install, fetch the Delta jars once"
 	@echo "make warm    engines that start in two thirds of the time (half a minute, 230 MB)"
 	@echo "make demo    a year of flights through windowed, corrected SQL"
 	@echo "make test    the test suite"
+	@echo "make soak    death at every write boundary, and twenty times at random (ten minutes)"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove $(VENV) and caches"
@@ -33,6 +34,9 @@ demo: setup
 
 test: setup
 	$(PYTHON) -m pytest
+
+soak: setup
+	RECOVERY=full RECOVERY_KILLS=$${RECOVERY_KILLS:-20} $(PYTHON) -m pytest tests/recovery -s --durations=5
 
 check: setup
 	$(VENV)/bin/ruff check .
