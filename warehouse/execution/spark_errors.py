@@ -15,7 +15,9 @@ RAISED = (PySparkException, Py4JError)
 """What PySpark raises for mistakes in SQL and for failures while it runs."""
 
 _LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+))")
-_WRAPPERS = frozenset({"TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
+_WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
+"""Conditions (None: no condition) that only say where something else went wrong."""
+
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
 
 
@@ -39,11 +41,12 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
 
 def root(error: BaseException) -> BaseException:
     """Return the error inside those that only say which task or file it happened in."""
-    inner = getattr(error, "cause", None)
-    while isinstance(inner, BaseException) and _ask(inner, "getCondition"):
-        if _ask(error, "getCondition") in _WRAPPERS or _ask(error, "getCondition") is None:
-            error = inner
-        inner = getattr(inner, "cause", None)
+    if _ask(error, "getCondition") not in _WRAPPERS:
+        return error
+    inner: BaseException | None = error
+    while (inner := getattr(inner, "_cause", None)) is not None:
+        if _ask(inner, "getCondition") not in _WRAPPERS:
+            return inner
     return error
 
 

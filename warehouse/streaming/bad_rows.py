@@ -15,7 +15,7 @@ from pathlib import Path
 
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem

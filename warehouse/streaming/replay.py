@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING, END
