@@ -195,10 +195,11 @@ def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> d
 
 
 def _quiet() -> None:
-    """Keep PySpark off the terminal: its JSON records of errors that we report, its opinion on pandas."""
+    """Keep PySpark off the terminal: its records and tracebacks of errors that we report, its opinion on pandas."""
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL + 1)
 
 
 def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
