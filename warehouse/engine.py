@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from warehouse.errors import Diagnostic, SourceText, WarehouseError, fail
+from warehouse.catalog.entries import StreamingTableEntry
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail
 from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.results import Progress, Result
 from warehouse.language import statements
@@ -26,7 +27,6 @@ from warehouse.planning import plans
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from warehouse.catalog.entries import StreamingTableEntry
     from warehouse.catalog.store import Catalog
     from warehouse.planning.streaming_query import StreamingQuery
     from warehouse.streaming.ddl import Acting
@@ -177,12 +177,12 @@ class Engine:
         try:
             return self._act(plan, parameters)
         except WarehouseError as error:
-            raise error.located_in(plan.source) from None
+            raise error.placed_at(_place(plan)).located_in(plan.source) from None
         except RAISED as error:
             if self._cancelled.is_set() and is_cancellation(error):
                 fail("WAREHOUSE_CANCELLED")
             fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
-            raise translate(error, plan.source, fragment) from None
+            raise translate(error, plan.source, fragment).placed_at(_place(plan)) from None
 
     def _act(self, plan: plans.Plan, parameters: Parameters) -> Result:
         from warehouse.streaming import ddl
@@ -206,7 +206,7 @@ class Engine:
                 return _table(source, self._show_tables(shown))
             case plans.Describe(statement=asked) if asked.kind == "STREAM":
                 return _table(source, ddl.describe_stream(asked, self._acting()))
-            case plans.Describe(statement=asked, entry=entry):
+            case plans.Describe(statement=asked, entry=StreamingTableEntry() as entry):
                 return _table(source, self._describe_table(entry, asked.extended))
             case plans.Nothing(message=message):
                 return Result(source, message=message)
@@ -317,6 +317,17 @@ class _Lines:
 
     def __init__(self, columns: tuple[str, ...], rows: list):
         self.columns, self.rows = columns, rows
+
+
+def _place(plan: plans.Plan) -> Span | None:
+    """Return the words to point at when running ``plan`` fails at no place of its own."""
+    match plan:
+        case plans.MakeStreamingTable(query=query):
+            return query.place
+        case plans.Refresh(entry=entry) | plans.Start(entry=entry) | plans.Stop(entry=entry):
+            at = plan.source.text.lower().rfind(entry.name.lower())
+            return Span(at, at + len(entry.name)) if at >= 0 else None
+    return None
 
 
 def _table(source: SourceText, rows: Any) -> Result:

@@ -90,6 +90,10 @@ class WarehouseError(Exception):
         """Return the same error pointing into ``source``, unless it already points somewhere."""
         return self if self.source else type(self)(*self.diagnostics, source=source)
 
+    def placed_at(self, span: Span | None) -> WarehouseError:
+        """Return the same error with ``span`` for the diagnostics that point nowhere."""
+        return type(self)(*(replace(d, span=d.span or span) for d in self.diagnostics), source=self.source)
+
     def shifted(self, offset: int) -> WarehouseError:
         """Return the same error with all spans moved by ``offset`` characters."""
         moved = (

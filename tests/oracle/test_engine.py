@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,16 @@ from tests.oracle.harness import NOT_BUILT, TESTS, Rig
 from tests.oracle.programs import random_program
 
 LEVEL = os.environ.get("ORACLE_LEVEL", "main")
-PROGRAMS = int(os.environ.get("ORACLE_PROGRAMS", "6"))
+PROGRAMS = int(os.environ.get("ORACLE_PROGRAMS", "2"))
 SEED = int(os.environ.get("ORACLE_SEED", "0"))
 SCRIPTS = sorted((TESTS / "sql" / "figures").glob("*.sql")) + sorted((TESTS / "transcripts").glob("*.sql"))
+QUICK = re.compile(
+    r"figure_(06|07|08|09|10|11|12)|session_gap_is_strict|late_row_bridges|closing_emits_leftovers|silent_firing"
+    r"|null_keys|sliding_partly_late|keyless"
+)
+"""What runs by default, a minute or two; ``ORACLE_ALL=1`` runs every script."""
+if not os.environ.get("ORACLE_ALL"):
+    SCRIPTS = [path for path in SCRIPTS if QUICK.fullmatch(path.stem)]
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

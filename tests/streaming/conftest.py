@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, new_id
 from warehouse.catalog.store import Catalog
-from warehouse.errors import SourceText, WarehouseError
 from warehouse.engine import Engine
+from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.streaming import ddl, sources

@@ -15,6 +15,7 @@ from warehouse.language.names import quote_name
 
 Pairs = tuple[tuple[str, str], ...]
 
+
 def qualified(schema: str, name: str) -> str:
     """Return ``schema.name``, each part quoted where it has to be: unique per object, and SQL text."""
     return f"{quote_name(schema)}.{quote_name(name)}"

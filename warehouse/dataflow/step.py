@@ -60,7 +60,8 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
             f" GROUP BY {columns(keys, 'ws')}"
         )
         spread = (
-            f"SELECT {columns(keys, query.partial_columns, 'pn', 'pf')}, __w_start AS ws, __w_start + {window.size}L AS we"
+            f"SELECT {columns(keys, query.partial_columns, 'pn', 'pf', '__w_start AS ws')},"
+            f" __w_start + {window.size}L AS we"
             f" FROM ({slices}) LATERAL VIEW explode({windows_of_slice(window)}) AS __w_start"
         )
         return (
@@ -309,7 +310,8 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     timing = f"CASE WHEN {clock.after}L < we THEN {EARLY} WHEN {clock.before}L < we THEN {ON_TIME} ELSE {LATE} END"
     level = f"SELECT *, {timing} AS timing, CASE WHEN shown THEN {_values(query.outputs)} END AS out FROM ({level})"
     level = _with_layers(query, level)
-    level = f"SELECT *, CASE WHEN emit THEN 0L ELSE pn END AS pn_next, CASE WHEN NOT emit THEN pf END AS pf_next FROM ({level})"
+    pending = "CASE WHEN emit THEN 0L ELSE pn END AS pn_next, CASE WHEN NOT emit THEN pf END AS pf_next"
+    level = f"SELECT *, {pending} FROM ({level})"
 
     contents = tuple(
         f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.partial_columns

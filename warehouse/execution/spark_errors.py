@@ -18,6 +18,16 @@ _LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos 
 _WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
 """Conditions (None: no condition) that only say where something else went wrong."""
 
+_WAYS_OUT = {
+    "FAILED_READ_FILE": "The file does not hold the columns that were declared: CREATE OR REPLACE STREAM with the types"
+    " it has, or move the file away.",
+    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted: a stream reads a table to which rows"
+    " are only added.",
+    "DELTA_SCHEMA_CHANGED": "REFRESH STREAMING TABLE … FULL reads the table as it is now.",
+    "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
+}
+"""What to do about errors of Spark and Delta that a stream can meet, by the beginning of their condition."""
+
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
 
 
@@ -36,7 +46,8 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
     state = _ask(error, "getSqlState") or "XX000"
     span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
-    return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span), source=source)
+    hint = next((way for prefix, way in _WAYS_OUT.items() if condition.startswith(prefix)), None)
+    return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span, hint), source=source)
 
 
 def root(error: BaseException) -> BaseException:

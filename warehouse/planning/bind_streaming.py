@@ -40,7 +40,8 @@ def bind_streaming(
         bound = _bound(context, expanded.text, function)
     except WarehouseError as error:
         raise pointed_back(error, expanded.fragment, source) from None
-    return replace(bound, source=expanded.source)
+    first = bound.sources[0].reference.span
+    return replace(bound, source=expanded.source, place=expanded.fragment.origin(first.start, first.end))
 
 
 def _bound(context: Context, text: Text, function: FunctionRelation) -> StreamingQuery:
@@ -127,15 +128,7 @@ def _windowed(
     if not context.analyzer.is_deterministic(with_list(text) + bound.input(text, plain, "0L AS __w_arrival")):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
     columns = tuple(Column(o.name, o.type) for o in query.result)
-    clauses = block.clauses
-    return StreamingQuery(
-        SourceText(text.text),
-        sources,
-        relation,
-        query,
-        columns,
-        clauses.trigger.span if clauses and clauses.trigger else None,
-    )
+    return StreamingQuery(SourceText(text.text), sources, relation, query, columns)
 
 
 def repeats(query: StreamingQuery) -> bool:

@@ -168,9 +168,8 @@ def _lateness(text: Text, lateness) -> int | None:  # type: ignore[no-untyped-de
 
 
 def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
-    if block.grouping_sets:
-        if text.text[block.grouping_sets.start : block.grouping_sets.end].strip().upper() != "ALL":
-            fail("WAREHOUSE_GROUPING_SETS_IN_WINDOWED_QUERY", block.grouping_sets)
+    if block.grouping_sets and block.grouping_sets.of(text.text).strip().upper() != "ALL":
+        fail("WAREHOUSE_GROUPING_SETS_IN_WINDOWED_QUERY", block.grouping_sets)
     if block.relation is None:
         fail("WAREHOUSE_WINDOW_WITHOUT_FROM", block.clauses.span if block.clauses else block.span)
     for item in block.items:

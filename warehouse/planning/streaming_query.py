@@ -30,7 +30,7 @@ class StreamingQuery:
             table's rows; either with the hidden columns.
         windowed: the stateful block, or None for a stateless table.
         columns: the table's columns.
-        trigger_span: where the trigger stands, for warnings.
+        place: the user's words for the first stream, to point at when reading it fails.
     """
 
     source: SourceText
@@ -38,7 +38,7 @@ class StreamingQuery:
     input: Fragment
     windowed: WindowedQuery | None
     columns: tuple[Column, ...]
-    trigger_span: Span | None = None
+    place: Span | None = None
 
     @property
     def bounded(self) -> bool:

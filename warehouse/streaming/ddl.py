@@ -30,9 +30,17 @@ from warehouse.streaming.sources import first_line, path_exists, quoted
 class Context(Protocol):
     """What these statements work on; ``schema`` is the current one."""
 
-    spark: SparkSession
-    catalog: Catalog
-    schema: str
+    @property
+    def spark(self) -> SparkSession:
+        """Return the session."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the catalog."""
+
+    @property
+    def schema(self) -> str:
+        """Return the current schema."""
 
 
 @dataclass(frozen=True)

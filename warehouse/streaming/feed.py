@@ -182,10 +182,11 @@ class Feed:
             return
         moved = dict(given)
         for number, source in enumerate(self.query.sources):
-            entry = source.entry
-            if isinstance(entry, StreamEntry) and entry.idle_timeout and source.watermark and last.arrived:
-                if clock - last.arrived >= entry.idle_timeout:
-                    moved[str(number)] = clock - source.watermark[1]
+            patience = source.entry.idle_timeout if isinstance(source.entry, StreamEntry) else None
+            if not patience or source.watermark is None or last.arrived is None:
+                continue
+            if clock - last.arrived >= patience:
+                moved[str(number)] = clock - source.watermark[1]
         after = max(
             last.after,
             min(max(w, moved.get(n, BEGINNING)) for n, w in last.watermarks.items()) if last.watermarks else BEGINNING,

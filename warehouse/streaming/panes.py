@@ -70,7 +70,9 @@ def emitted(query: WindowedQuery, delta: str, clock: Clock) -> str:
     """Return SQL for the rows of ``panes`` that a step emits.
 
     Args:
-        query: the block. delta: the relation of the step's outcome. clock: the step's times.
+        query: the block.
+        delta: the relation of the step's outcome.
+        clock: the step's times.
     """
     key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
     stamp = (
@@ -105,7 +107,8 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, clock: Clock)
     """Return SQL for the rows of ``panes`` of a stateless table: one pane per row of ``rows``.
 
     Args:
-        table: its columns. rows: the relation of its rows, with ``__w_row``.
+        table: its columns.
+        rows: the relation of its rows, with ``__w_row``.
         changes: it reads the changes of a streaming table, whose panes' identity its own rows take over.
         clock: the step's times.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
 from warehouse.dataflow import step
@@ -47,7 +48,9 @@ def function_relation(
     """Return what writes a table function of ours as a relation.
 
     Args:
-        home: the warehouse folder. context: the catalog. bind: gives the query of a streaming table.
+        home: the warehouse folder.
+        context: the catalog.
+        bind: gives the query of a streaming table.
     """
 
     def relation(call: TableFunction) -> str:
@@ -83,7 +86,7 @@ def function_relation(
     return relation
 
 
-def _not_found(context: Context, call: TableFunction, kind: str) -> None:
+def _not_found(context: Context, call: TableFunction, kind: str) -> NoReturn:
     known = [e.name for e in (context.catalog.streams() if kind == "stream" else context.catalog.streaming_tables())]
     close = difflib.get_close_matches(call.argument.last, known, 1)
     similar = f"did you mean {close[0]}?" if close else f"SHOW {kind.upper()}S lists what there is."

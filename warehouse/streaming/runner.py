@@ -250,7 +250,8 @@ class Runner:
         """Commit a step in which only the clock and the watermark move and nothing is due."""
         record = replace(
             last, step=intent.step, now=intent.now, before=intent.before,
-            after=BEGINNING if intent.complete else after, watermarks=dict.fromkeys(last.watermarks, after) or {"0": after},
+            after=BEGINNING if intent.complete else after,
+            watermarks=dict.fromkeys(last.watermarks, after) or {"0": after},
             rows=0, late=0, bad=0, panes=0, seconds=0.0,
         )  # fmt: skip
         self.log.commit(record)

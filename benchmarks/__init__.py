@@ -1,0 +1,1 @@
+"""Benchmarks: each runs us and a named peer in the same process on the same files, in turn."""
