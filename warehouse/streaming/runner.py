@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
@@ -28,6 +28,7 @@ from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import bad_rows, faults, panes, poison, sources
 from warehouse.streaming.log import Commit, Intent, StepLog
+from warehouse.streaming.measured import Measured
 from warehouse.streaming.state import FEW_HITS, State
 
 Report = Callable[[Commit], None]
@@ -148,11 +149,11 @@ class Runner:
         rows = session.sql(step.assigned(query, "__w_input"))
         watch = None
         if frames is not None:
-            watch = Observation()
             late_here = F.expr(step.is_late(query, intent.before))
-            rows = rows.observe(
-                watch, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late")
+            watch = Measured(
+                rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late")
             )
+            rows = watch.frame
         rows.createOrReplaceTempView("__w_rows")
         batch = session.sql(step.partials(query, "__w_rows", intent.before))
         counted, hits, bounds, seen = 0, None, (None, None), [NOTHING] * len(self.query.sources)
@@ -164,7 +165,8 @@ class Runner:
             hits = batch if counted <= FEW_HITS else None
             seen = [_seen(o) for o in observed]
             assert watch
-            untimed, late = watch.get.get("untimed") or 0, watch.get.get("late") or 0
+            figures = watch.figures()
+            untimed, late = figures["untimed"] or 0, figures["late"] or 0
         batch.createOrReplaceTempView("__w_batch")
         watermarks, after = self._watermark(intent, last, seen)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
@@ -214,10 +216,9 @@ class Runner:
         )
         if self.state.is_whole(delta):
             return self.state.read(session, delta).agg(*figures).collect()[0].asDict()
-        watch = Observation()
-        outcome.observe(watch, *figures).write.mode("overwrite").parquet(self.state.path(delta))
-        seen = watch.get  # nothing where Spark knew beforehand that there are no rows
-        return {"count": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None} | seen
+        measured = Measured(outcome, *figures)
+        measured.frame.write.mode("overwrite").parquet(self.state.path(delta))
+        return measured.figures()
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = [NOTHING] * len(self.query.sources), 0
@@ -228,11 +229,11 @@ class Runner:
             session, _ = self._sources(frames, intent.now)
             session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
-            count = Observation()
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
-            self._append(frame.observe(count, F.count(F.lit(1)).alias("rows")), "panes", intent.step)
+            emitted = Measured(frame, F.count(F.lit(1)).alias("rows"))
+            self._append(emitted.frame, "panes", intent.step)
             # Delta skips what a step that is repeated has written already; then nothing is ever observed
-            made = self._passed_on(intent.step) if intent.repeated else count.get.get("rows") or 0
+            made = self._passed_on(intent.step) if intent.repeated else emitted.figures()["rows"]
         bad = self._bad(frames, intent, seen, 0)
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
@@ -259,7 +260,7 @@ class Runner:
 
     # ------------------------------------------------------------------ parts of a step
 
-    def _sources(self, frames: list[DataFrame] | None, now: int) -> tuple[SparkSession, list[Observation]]:
+    def _sources(self, frames: list[DataFrame] | None, now: int) -> tuple[SparkSession, list[Measured]]:
         """Make the source views of a step; return its session and, per source, the observation of its rows."""
         session = frames[0].sparkSession if frames else self.session
         observed = []
@@ -269,9 +270,9 @@ class Runner:
                 continue
             if isinstance(source.entry, StreamEntry):
                 sources.refuse_bad(source.entry, frames[number])
-            watch = Observation()
-            self._make_view(number, frames[number].observe(watch, *_measures(source)), now)
-            observed.append(watch)
+            measured = Measured(frames[number], *_measures(source))
+            self._make_view(number, measured.frame, now)
+            observed.append(measured)
         return session, observed
 
     def _make_view(self, number: int, frame: DataFrame, now: int) -> None:
@@ -397,8 +398,8 @@ def _measures(source: StreamSource) -> list:
     return [F.count(F.lit(1)).alias("rows"), F.count("__w_bad").alias("bad"), high.alias("high")]
 
 
-def _seen(watch: Observation) -> Seen:
-    found = watch.get
+def _seen(measured: Measured) -> Seen:
+    found = measured.figures()
     return Seen(found.get("rows") or 0, found.get("bad") or 0, found.get("high"))
 
 
