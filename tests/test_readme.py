@@ -68,5 +68,6 @@ def test_the_tour_is_real(
         for block, text in reversed(found):
             whole = whole[: block.start] + text + whole[block.end :]
         README.write_text(whole)
+        return
     for block, text in found:
         assert block.text == text

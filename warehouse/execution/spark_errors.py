@@ -21,8 +21,8 @@ _WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATC
 _WAYS_OUT = {
     "FAILED_READ_FILE": "The file does not hold the columns that were declared: CREATE OR REPLACE STREAM with the types"
     " it has, or move the file away.",
-    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted: a stream reads a table to which rows"
-    " are only added.",
+    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted: a stream reads a table that only"
+    " grows.",
     "DELTA_SCHEMA_CHANGED": "REFRESH STREAMING TABLE … FULL reads the table as it is now.",
     "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
 }
