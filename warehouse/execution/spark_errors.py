@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import convert_exception
 
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError
 from warehouse.language.fragments import Fragment
@@ -54,11 +56,20 @@ def root(error: BaseException) -> BaseException:
     """Return the error inside those that only say which task or file it happened in."""
     if _ask(error, "getCondition") not in _WRAPPERS:
         return error
-    inner: BaseException | None = error
-    while (inner := getattr(inner, "_cause", None)) is not None:
-        if _ask(inner, "getCondition") not in _WRAPPERS:
-            return inner
-    return error
+    return next((e for e in _causes(error) if _ask(e, "getCondition") not in _WRAPPERS), error)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield what caused ``error``, from the outside in; PySpark leaves some errors as the JVM's own."""
+    if isinstance(error, Py4JJavaError):
+        java = error.java_exception
+        while (java := java.getCause()) is not None:
+            yield convert_exception(java)
+        return
+    cause = getattr(error, "_cause", None)
+    while cause is not None:
+        yield cause
+        cause = getattr(cause, "_cause", None)
 
 
 def is_cancellation(error: BaseException) -> bool:
