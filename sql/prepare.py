@@ -86,7 +86,7 @@ def reports(source: Path) -> Reports:
     scheduled = compute.cast(flights["time_hour"], pa.int64()).to_numpy() + 60 * _whole(flights["minute"])
     flew = compute.is_valid(flights["dep_time"]).to_numpy()
     departed = scheduled + 60 * _whole(flights["dep_delay"])
-    flown = np.where(compute.is_valid(flights["air_time"]), _whole(flights["air_time"]), _whole(flights["distance"]) // 10)
+    flown = _whole(compute.coalesce(flights["air_time"], compute.divide(flights["distance"], 10)))
     earliest = departed + 60 * flown
     planned = compute.is_null(flights["arr_time"]).to_numpy()
     clock = np.where(planned, _whole(flights["sched_arr_time"]), _whole(flights["arr_time"]))
@@ -129,7 +129,8 @@ def _when_clocks_show(clock: np.ndarray, earliest: np.ndarray, zones: list[str])
         here = names == name
         offset = _offsets(name)
         first = earliest[here]
-        before, after = (first + (wanted[here] - first - ahead) % DAY for ahead in (offset(first), offset(first + 3 * HOUR)))
+        aheads = (offset(first), offset(first + 3 * HOUR))
+        before, after = (first + (wanted[here] - first - ahead) % DAY for ahead in aheads)
         # where the clocks change on the way the answers differ; one arrival is on record for an hour that was skipped
         shows = (before + offset(before) - wanted[here]) % DAY == 0
         found[here] = np.where(shows | (after - first > DAY // 2), before, after)
