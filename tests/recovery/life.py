@@ -1,6 +1,6 @@
 """A process that opens the folder and refreshes its tables, to be killed; and one that tells what came of it.
 
-``python -m tests.recovery.life refresh|judge FOLDER``: ``FOLDER/data`` holds the files, ``FOLDER/house`` the
+``python -m tests.recovery.life refresh|judge FOLDER [TABLE …]``: ``FOLDER/data`` holds the files, ``FOLDER/house`` the
 warehouse. ``refresh`` touches ``FOLDER/refreshing`` before its first REFRESH and ``FOLDER/refreshed`` after
 the last one. ``judge`` refreshes and drains, does the same with twins that nobody killed, and writes to
 ``FOLDER/judgement.json`` how they differ.
@@ -19,22 +19,22 @@ CLOCK = ("_emitted_at", "_at")
 ONE_FILE_A_STEP = ", maxFilesPerTrigger '1'"
 
 
-def refresh(root: Path) -> None:
+def refresh(root: Path, names: list[str]) -> None:
     with Engine.open(root / "house", SMALL) as engine:
         _make(engine, root, "s")
         (root / "refreshing").touch()
-        for name in TABLES:
+        for name in names:
             rows(engine, f"REFRESH STREAMING TABLE {name}_s")
         (root / "refreshed").touch()
 
 
-def judge(root: Path) -> None:
+def judge(root: Path, names: list[str]) -> None:
     with Engine.open(root / "house", SMALL) as engine:
         _make(engine, root, "u")
         for twin in "su":
-            for name in TABLES:
+            for name in names:
                 rows(engine, f"REFRESH STREAMING TABLE {name}_{twin}")
-        found = differences(engine, [n for n in TABLES if n != "over"], CLOCK)
+        found = differences(engine, [n for n in names if n != "over"], CLOCK)
         for twin in "su":  # its steps follow from when plain's panes came: only where it ends is the same
             rows(engine, f"DRAIN STREAMING TABLE over_{twin}")
         ends = [sorted(map(str, rows(engine, f"SELECT * FROM over_{twin}"))) for twin in "su"]
@@ -55,4 +55,4 @@ def _make(engine: Engine, root: Path, twin: str) -> None:
 
 
 if __name__ == "__main__":
-    {"refresh": refresh, "judge": judge}[sys.argv[1]](Path(sys.argv[2]))
+    {"refresh": refresh, "judge": judge}[sys.argv[1]](Path(sys.argv[2]), sys.argv[3:] or list(TABLES))

@@ -85,12 +85,13 @@ def differences(engine: Any, names: Sequence[str], unlike: Sequence[str] = ()) -
         names: of tables.
         unlike: columns that may differ (the machine's clock, where it is not the test's).
     """
-    found = []
+    found: list[str] = []
     for name in names:
         relations = ["{}", "panes('{}')", "late_rows('{}')"]
         for relation in relations[:2] if name == "plain" else relations:
             found += _compared(engine, relation.format(name + "_{}"), unlike)
-    return found + _compared(engine, "bad_rows('{}')", [*unlike, "_table"])
+    found += _compared(engine, "bad_rows('{}')", [*unlike, "_table"])
+    return found
 
 
 def _compared(engine: Any, relation: str, unlike: Sequence[str]) -> Iterator[str]:

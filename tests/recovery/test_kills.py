@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recovery.scenery import QUICK_JVM, write
+from tests.recovery.scenery import QUICK_JVM, TABLES, write
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("RECOVERY_KILLS", "2"))
@@ -32,7 +32,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         for _ in range(FILES):
             files += 1
             write(tmp_path / "data", files)
-        process = _refreshing(tmp_path)
+        process = _refreshing(tmp_path, dice.sample(list(TABLES), len(TABLES)))
         began = time.monotonic()
         if files == 2 * FILES:
             _is_refused(tmp_path, process)
@@ -57,16 +57,16 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
     print(f"{killed} kills, {files} files, {judgement['rows']} rows, {judgement['panes']} panes: all the same")
 
 
-def _command(act: str, root: Path) -> list[str]:
-    return [sys.executable, "-m", "tests.recovery.life", act, str(root)]
+def _command(act: str, root: Path, *names: str) -> list[str]:
+    return [sys.executable, "-m", "tests.recovery.life", act, str(root), *names]
 
 
-def _refreshing(root: Path) -> subprocess.Popen[bytes]:
-    """Start a process and wait until it refreshes."""
+def _refreshing(root: Path, names: list[str]) -> subprocess.Popen[bytes]:
+    """Start a process that refreshes the tables in the order of ``names``, and wait until it does."""
     for name in ("refreshing", "refreshed"):
         (root / name).unlink(missing_ok=True)
     log = (root / "life.log").open("ab")
-    process = subprocess.Popen(_command("refresh", root), cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log)
+    process = subprocess.Popen(_command("refresh", root, *names), cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log)
     log.close()
     deadline = time.monotonic() + 300
     while not (root / "refreshing").exists():
