@@ -204,6 +204,9 @@ def _describe_stream(context: Context, statement: DescribeObject, name: Name) ->
     entry = context.catalog.stream(*context.resolve(name))
     if entry is not None:
         return plans.Describe(statement.source, statement, entry)
+    if context.analyzer.table_columns(Name(("stream",), name.span)) is not None:
+        whole = quoted(statement.source.text, Span(0, len(statement.source.text)))
+        return plans.RunSpark(statement.source, whole)  # a column of a table called stream
     known = [e.name for e in context.catalog.streams()]
     close = difflib.get_close_matches(name.last, known, 1)
     similar = f"did you mean {close[0]}?" if close else "SHOW STREAMS lists what there is."

@@ -441,12 +441,6 @@ def describe_stream(statement: DescribeObject, context: Context) -> Rows:
     return Rows(("col_name", "data_type", "comment"), rows)
 
 
-def is_sparks(statement: DescribeObject, context: Context) -> bool:
-    """Say whether ``DESCRIBE STREAM x`` is Spark's: column ``x`` of a table or view called ``stream``."""
-    word = statement.kind.split()[0]
-    return statement.kind == "STREAM" and context.spark.catalog.tableExists(quoted(word))
-
-
 def _find(statement: DropObject | DescribeObject, context: Context) -> StreamEntry | None:
     schema, name = streams.object_name(statement.name, context.schema)
     return context.catalog.stream(schema, name)

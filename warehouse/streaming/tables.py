@@ -131,6 +131,8 @@ class StreamingTables:
             if moved or left_over or not self.spark.catalog.tableExists(entry.qualified):
                 self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}")  # dropped with its views
                 self._make_view(entry)
+        for stream in self.catalog.streams():
+            sources.ensure_relation(self.spark, stream)
         faults.passed("views_mended")
         for identity in left_over:
             self._discard(identity)
