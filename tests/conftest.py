@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +10,6 @@ import pytest
 
 if TYPE_CHECKING:
     from warehouse.engine import Engine
-
-SHORT_LIVED = "-XX:TieredStopAtLevel=1"
-"""For a JVM that lives for minutes the optimizing compiler costs more time than it saves."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,14 +36,5 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Return the one engine of this test run: starting a JVM for each test would take longer than the tests."""
     from warehouse.engine import Engine
 
-    before = os.environ.get("JAVA_TOOL_OPTIONS")
-    os.environ["JAVA_TOOL_OPTIONS"] = SHORT_LIVED
-    try:
-        started = Engine.open(tmp_path_factory.mktemp("engine") / "warehouse")
-    finally:
-        if before is None:
-            del os.environ["JAVA_TOOL_OPTIONS"]
-        else:
-            os.environ["JAVA_TOOL_OPTIONS"] = before
-    with started:
+    with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse") as started:
         yield started

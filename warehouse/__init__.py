@@ -35,8 +35,8 @@ sessions that were emitted, and the process is killed while the panes are writte
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns.
 3. The one result ``o`` becomes the state delta (a path that carries the step's number, so that a second run
-   overwrites it), then the panes (Delta, ``txnVersion`` = step, so that a second run is skipped), then late
-   and bad rows likewise, then the commit record.
+   overwrites it), then the panes (one Delta commit; a second run looks whether the step's are there), then
+   late and bad rows likewise, then the commit record.
 4. Merged sessions put one withdrawal per standing pane before the new pane; ``t`` is a view over the panes
    that leaves out what a later change took back, so it never needs a write of its own.
 """

@@ -152,24 +152,31 @@ def newest(query: WindowedQuery, state: str) -> str:
     return f"SELECT {columns(state_columns(query))} FROM ({versions}) WHERE step = newest AND NOT dropped"
 
 
-def merged(query: WindowedQuery, state: str | None, batch: str, clock: Clock) -> str:
+def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Clock, at_once: bool = False) -> str:
     """Return SQL for the windows that the step must look at, each as one row with state and batch merged.
 
     Args:
         query: the block.
         state: relation of *state* versions (a superset of what the step touches), or None at the first step.
-        batch: the *batch* relation.
+        batch: the *batch* relation, or None at a step without rows. One of the two there must be.
         clock: the step's times.
+        at_once: one task does all of it, so that few rows are not shuffled.
     """
+    hint = "/*+ COALESCE(1) */ " if at_once else ""
     then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
     standing = _standing_columns(query)
     kept = (*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf", *then, "idx", *standing)
     fresh = [*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf"]
     fresh += [f"0 AS {t}" for t in then] + ["0 AS idx"] + [f"NULL AS {c}" for c in standing]
-    new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
+    new = f"SELECT {hint}{columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
     if state is None:
         return _windows(query, _typed_nulls(query, new), clock)
-    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, state)})"
+    versions = f"(SELECT {hint}* FROM {state})" if hint else state
+    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, versions)})"
+    if batch is None:
+        return _windows(query, old, clock)
+    if hint:
+        return _windows(query, f"SELECT {hint}* FROM ({old} UNION ALL {new})", clock)
     return _windows(query, f"{old} UNION ALL {new}", clock)
 
 

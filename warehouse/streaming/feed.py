@@ -191,7 +191,12 @@ class Feed:
             last.after,
             min(max(w, moved.get(n, BEGINNING)) for n, w in last.watermarks.items()) if last.watermarks else BEGINNING,
         )
-        if _reached(last.due_clock, clock) or (after > last.after and _reached(last.due_watermark, after)):
+
+        def is_due(record: Commit) -> bool:
+            passed = after > last.after and _reached(record.due_watermark, after)
+            return passed or _reached(record.due_clock, clock)
+
+        if is_due(last) and is_due(self.runner.dues(last)):
             yield self._step(Intent(last.step + 1, None, clock, last.after, given=moved), None)
 
     # ------------------------------------------------------------------ replay
@@ -204,6 +209,8 @@ class Feed:
         recording.check_overdue(self._clock(self.log.last()), read)
         while not halt.is_set():
             last = self.log.last()
+            if last.due_clock is not None:
+                last = self.runner.dues(last)
             clock = self._clock(last)
             at = schedule.next_row(last.now) if last.drained else schedule.next(clock, last.due_clock)
             if at is None:
@@ -215,6 +222,8 @@ class Feed:
             )  # fmt: skip
             arrived = recording.count(at) > (recording.count(clock) if clock is not None else 0)
             reached = max(last.after, BEGINNING if given is None else given)
+            if not arrived and _reached(last.due_watermark, reached):
+                last = self.runner.dues(last)
             due = _reached(last.due_watermark, reached) or _reached(last.due_clock, at)
             if arrived or due:
                 yield self._step(intent, [recording.rows(clock, at)] if arrived else None)

@@ -42,15 +42,9 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta{mapping}")
 
 
-def append(frame: DataFrame, folder: Path, application: str, step: int) -> None:
-    """Append rows of a step; a second append of the same step by the same application is skipped by Delta."""
-    (
-        frame.write.format("delta")
-        .mode("append")
-        .option("txnAppId", application)
-        .option("txnVersion", step)
-        .save(str(folder))
-    )
+def append(frame: DataFrame, folder: Path) -> None:
+    """Append rows of a step, all or none."""
+    frame.write.format("delta").mode("append").save(str(folder))
 
 
 def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
@@ -66,13 +60,14 @@ def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
     return ", ".join(listed)
 
 
-def emitted(query: WindowedQuery, delta: str, clock: Clock) -> str:
+def emitted(query: WindowedQuery, delta: str, clock: Clock, replaces: bool) -> str:
     """Return SQL for the rows of ``panes`` that a step emits.
 
     Args:
         query: the block.
         delta: the relation of the step's outcome.
         clock: the step's times.
+        replaces: some of the new panes replace standing ones.
     """
     key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
     stamp = (
@@ -88,7 +83,7 @@ def emitted(query: WindowedQuery, delta: str, clock: Clock) -> str:
         "ws AS __w_ws", "we AS __w_we", f"{clock.step}L AS __w_at", order,
     )  # fmt: skip
     inserts = f"SELECT {new} FROM {delta} WHERE shown"
-    if query.mode is Mode.DISCARDING:
+    if not replaces:
         return inserts
     retracting = query.mode is Mode.RETRACTING
     values = tuple(

@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -49,8 +50,30 @@ class Seen:
 
 NOTHING = Seen(0, 0, None)
 
-FEW_WINDOWS, MUCH_STATE = 5_000, 50_000
-"""Up to so many windows hit by a step, over up to so many rows of state, a step is interpreted, not compiled."""
+
+@dataclass(frozen=True)
+class Grouped:
+    """What the rows of a step came to.
+
+    Attributes:
+        windows: how many rows of partial results there are. bounds: their least start and greatest end.
+        few: those rows themselves unless they are many.
+        seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
+    """
+
+    windows: int = 0
+    bounds: tuple[int | None, int | None] = (None, None)
+    few: DataFrame | None = None
+    seen: list[Seen] = field(default_factory=list)
+    untimed: int = 0
+    late: int = 0
+
+
+NO_ROWS = Grouped()
+NOTHING_MADE: dict[str, Any] = {"count": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None}
+
+FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
+"""A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
 
 SETTINGS = {
     # every stage of a small step would become a job of its own (FACTS: 10 to 20 % of a step)
@@ -77,6 +100,7 @@ class Runner:
         self.log = StepLog(self.folder)
         self.state = State(self.folder / "state", query.windowed) if query.windowed else None
         self.lock = threading.Lock()
+        self.partitions = spark.conf.get("spark.sql.shuffle.partitions")
         self.session = spark.newSession()
         for key, value in SETTINGS.items():
             self.session.conf.set(key, value)
@@ -96,7 +120,8 @@ class Runner:
             try:
                 record = self._computed(intent, last, frames, kept)
             except RAISED as error:
-                record = self._computed(intent, last, self._without_poison(error, frames), kept)
+                again = replace(intent, repeated=True)
+                record = self._computed(again, last, self._without_poison(error, frames), kept)
         record = replace(record, seconds=round(time.monotonic() - started, 3))
         self.log.commit(record)
         faults.passed("commit")
@@ -144,61 +169,63 @@ class Runner:
         self, query: WindowedQuery, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack
     ) -> Commit:
         assert self.state
-        session, observed = self._sources(frames, intent.now)
-        session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
-        rows = session.sql(step.assigned(query, "__w_input"))
-        watch = None
-        if frames is not None:
-            late_here = F.expr(step.is_late(query, intent.before))
-            watch = Measured(
-                rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late")
-            )
-            rows = watch.frame
-        rows.createOrReplaceTempView("__w_rows")
-        batch = session.sql(step.partials(query, "__w_rows", intent.before))
-        counted, hits, bounds, seen = 0, None, (None, None), [NOTHING] * len(self.query.sources)
-        untimed = late = 0
-        if frames is not None:
-            batch = batch.persist()
-            kept.callback(batch.unpersist)
-            counted, *bounds = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
-            hits = batch if counted <= FEW_HITS else None
-            seen = [_seen(o) for o in observed]
-            assert watch
-            figures = watch.figures()
-            untimed, late = figures["untimed"] or 0, figures["late"] or 0
-        batch.createOrReplaceTempView("__w_batch")
-        watermarks, after = self._watermark(intent, last, seen)
+        session = frames[0].sparkSession if frames else self.session
+        little = last.base_rows + last.delta_rows <= MUCH_STATE
+        self._tune(session, little and (frames is None or 0 < last.rows <= FEW_ROWS))
+        new = NO_ROWS if frames is None else self._grouped(query, intent, frames, kept)
+        watermarks, after = self._watermark(intent, last, new.seen)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
-        few = frames is None or counted <= FEW_WINDOWS
-        _generate_code(session, not few or last.base_rows + last.delta_rows > MUCH_STATE)
-        touched = self.state.touched(session, last, clock, hits, tuple(bounds))
+        small = little and new.windows <= FEW_WINDOWS
+        self._tune(session, small)
+        touched = self.state.touched(session, last, clock, new.few, new.bounds)
         if touched is not None:
             touched.createOrReplaceTempView("__w_state")
-        windows = step.merged(query, "__w_state" if touched is not None else None, "__w_batch", clock)
-        delta = self.state.delta_name(intent.step)
-        made = self._outcome(session, session.sql(step.outcome(query, windows, clock)), delta)
+        state, batch = touched is not None and "__w_state", new.windows > 0 and "__w_batch"
+        delta, made = self.state.delta_name(intent.step), NOTHING_MADE
+        if state or batch:
+            windows = step.merged(query, state or None, batch or None, clock, at_once=small)
+            made = self._outcome(session, session.sql(step.outcome(query, windows, clock)), delta)
         faults.passed("delta")
         if made["shown"] or made["gone"]:
             self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
-            self._append(session.sql(panes.emitted(query, "__w_delta", clock)), "panes", intent.step)
-        if late:
+            emitted = panes.emitted(query, "__w_delta", clock, replaces=made["gone"] > 0)
+            self._append(session.sql(emitted), "panes", intent)
+        if new.late:
             session.sql(step.late_rows(query, "__w_rows", intent.before)).createOrReplaceTempView("__w_late")
-            self._append(session.sql(panes.late(self._named_sources(), "__w_late", clock)), "late_rows", intent.step)
-        bad = self._bad(frames, intent, seen, untimed)
+            self._append(session.sql(panes.late(self._named_sources(), "__w_late", clock)), "late_rows", intent)
+        bad = self._bad(frames, intent, new.seen, new.untimed)
+        reached = BEGINNING if intent.complete and not intent.drain else after
         record = Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
-            before=intent.before, after=BEGINNING if intent.complete and not intent.drain else after,
+            before=intent.before, after=reached,
             watermarks=watermarks, drained=last.drained or intent.drain,
-            base=last.base, deltas=(*last.deltas, delta), base_rows=last.base_rows,
+            base=last.base, deltas=(*last.deltas, *((delta,) if made["count"] else ())), base_rows=last.base_rows,
             delta_rows=last.delta_rows + made["count"],
-            due_watermark=_least(last.due_watermark, made["due_wm"]), due_clock=_least(last.due_clock, made["due_at"]),
-            rows=sum(s.rows for s in seen), late=late, bad=bad, panes=made["shown"],
+            due_watermark=_least(_still(last.due_watermark, reached), made["due_wm"]),
+            due_clock=_least(_still(last.due_clock, intent.now), made["due_at"]),
+            rows=sum(s.rows for s in new.seen), late=new.late, bad=bad, panes=made["shown"],
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
-        _generate_code(session, True)
-        record = self.state.with_dues(session, self.state.compacted(session, record))
+        self._tune(session, False)
+        record = self.state.compacted(session, record)
         return replace(record, state_bytes=self.state.size(record))
+
+    def _grouped(self, query: WindowedQuery, intent: Intent, frames: list[DataFrame], kept: ExitStack) -> Grouped:
+        """Group the rows of a step into partial results, the view ``__w_batch``, and measure them in the same pass."""
+        session, observed = self._sources(frames, intent.now)
+        rows = session.sql(step.assigned(query, f"({self.query.input.text})"))
+        late_here = F.expr(step.is_late(query, intent.before))
+        watch = Measured(rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"))
+        watch.frame.createOrReplaceTempView("__w_rows")
+        batch = session.sql(step.partials(query, "__w_rows", intent.before)).persist()
+        kept.callback(batch.unpersist)
+        batch.createOrReplaceTempView("__w_batch")
+        counted, start, end = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
+        figures = watch.figures()
+        return Grouped(
+            windows=counted, bounds=(start, end), few=batch if counted <= FEW_HITS else None,
+            seen=[_seen(o) for o in observed], untimed=figures["untimed"] or 0, late=figures["late"] or 0,
+        )  # fmt: skip
 
     def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
         """Write the delta of a step and return its figures.
@@ -221,7 +248,7 @@ class Runner:
         return measured.figures()
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
-        seen, made = [NOTHING] * len(self.query.sources), 0
+        seen, made = list[Seen](), 0
         if frames is not None:
             seen = [_looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
         watermarks, after = self._watermark(intent, last, seen)
@@ -231,9 +258,10 @@ class Runner:
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
             emitted = Measured(frame, F.count(F.lit(1)).alias("rows"))
-            self._append(emitted.frame, "panes", intent.step)
-            # Delta skips what a step that is repeated has written already; then nothing is ever observed
-            made = self._passed_on(intent.step) if intent.repeated else emitted.figures()["rows"]
+            if self._append(emitted.frame, "panes", intent):
+                made = emitted.figures()["rows"]
+            else:
+                made = self._written("panes", intent.step).count()
         bad = self._bad(frames, intent, seen, 0)
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
@@ -241,11 +269,6 @@ class Runner:
             rows=sum(s.rows for s in seen), bad=bad, panes=made,
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
-
-    def _passed_on(self, number: int) -> int:
-        """Return how many panes a step has written."""
-        stored = self.session.read.format("delta").load(str(self.folder / "panes"))
-        return stored.where(F.col("_step") == number).count()
 
     def pass_by(self, intent: Intent, last: Commit, after: int) -> Commit:
         """Commit a step in which only the clock and the watermark move and nothing is due."""
@@ -260,20 +283,16 @@ class Runner:
 
     # ------------------------------------------------------------------ parts of a step
 
-    def _sources(self, frames: list[DataFrame] | None, now: int) -> tuple[SparkSession, list[Measured]]:
+    def _sources(self, frames: list[DataFrame], now: int) -> tuple[SparkSession, list[Measured]]:
         """Make the source views of a step; return its session and, per source, the observation of its rows."""
-        session = frames[0].sparkSession if frames else self.session
         observed = []
         for number, source in enumerate(self.query.sources):
-            if frames is None:
-                session.sql(f"SELECT * FROM {self._no_rows()[number]}").createOrReplaceTempView(source_view(number))
-                continue
             if isinstance(source.entry, StreamEntry):
                 sources.refuse_bad(source.entry, frames[number])
             measured = Measured(frames[number], *_measures(source))
             self._make_view(number, measured.frame, now)
             observed.append(measured)
-        return session, observed
+        return frames[0].sparkSession, observed
 
     def _make_view(self, number: int, frame: DataFrame, now: int) -> None:
         """Make the view of a source from the good ones among its rows."""
@@ -316,7 +335,8 @@ class Runner:
         if intent.complete:
             return {}, END
         found: dict[str, int] = {}
-        for number, (source, its) in enumerate(zip(self.query.sources, seen, strict=True)):
+        for number, source in enumerate(self.query.sources):
+            its = seen[number] if seen else NOTHING
             candidates = [last.watermarks.get(str(number), BEGINNING), intent.given.get(str(number), BEGINNING)]
             if source.watermark and its.high is not None and str(number) not in intent.given:
                 candidates.append(its.high - source.watermark[1])
@@ -324,9 +344,32 @@ class Runner:
         after = max(intent.before, min(found.values(), default=BEGINNING))
         return found, END if intent.drain else after
 
-    def _append(self, frame: DataFrame, kind: str, number: int) -> None:
-        panes.append(frame, self.folder / kind, f"{self.entry.id}/{kind}", number)
+    def _append(self, frame: DataFrame, kind: str, intent: Intent) -> bool:
+        """Append the rows of a step unless it is repeated and did so before; say whether they were appended.
+
+        Delta could tell by its ``txnVersion``, but looks that up in the whole table, in every step.
+        """
+        wanted = not intent.repeated or self._written(kind, intent.step).isEmpty()
+        if wanted:
+            panes.append(frame, self.folder / kind)
         faults.passed(kind)
+        return wanted
+
+    def _written(self, kind: str, number: int) -> DataFrame:
+        """Return what a step has written to one of the table's Delta tables."""
+        return self.session.read.format("delta").load(str(self.folder / kind)).where(F.col("_step") == number)
+
+    def dues(self, last: Commit) -> Commit:
+        """Return ``last`` with the dues that are known no better than "from now on" looked up in the state."""
+        if self.state is None or (last.due_watermark != last.after + 1 and last.due_clock != last.now + 1):
+            return last
+        return self.state.with_dues(self.session, last)
+
+    def _tune(self, session: SparkSession, small: bool) -> None:
+        """Choose how plans run: for few rows, compiling code and starting tasks cost more than they save."""
+        session.conf.set("spark.sql.codegen.wholeStage", str(not small).lower())
+        session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if small else "FALLBACK")
+        session.conf.set("spark.sql.shuffle.partitions", "1" if small else self.partitions)
 
     def _bad(self, frames: list[DataFrame] | None, intent: Intent, seen: list[Seen], untimed: int) -> int:
         """Set aside the records that did not parse and the rows without a timestamp; return how many."""
@@ -366,14 +409,16 @@ class Runner:
         return tuple((s.reference.name.last, s.columns) for s in self.query.sources)
 
 
-def _generate_code(session: SparkSession, wanted: bool) -> None:
-    """Choose whether a plan is compiled: for a few rows compiling costs more than it saves."""
-    session.conf.set("spark.sql.codegen.wholeStage", str(wanted).lower())
-    session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if wanted else "NO_CODEGEN")
-
-
 def _least(one: int | None, other: int | None) -> int | None:
     return min((value for value in (one, other) if value is not None), default=None)
+
+
+def _still(due: int | None, reached: int) -> int | None:
+    """Return the next due after ``reached`` as far as one due tells: once it has passed, the rest may be due any time.
+
+    Whoever needs it more exactly asks ``Runner.dues``; most steps are followed by rows and nobody does.
+    """
+    return due if due is None or due > reached else min(reached + 1, END)
 
 
 def _split_name(name: str) -> tuple[str, str]:

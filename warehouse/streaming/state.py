@@ -23,8 +23,8 @@ from warehouse.streaming.log import Commit
 MOST_DELTAS = 10
 """Deltas that may pile up before they are folded into a new base."""
 
-FEW_HITS = 200_000
-"""Up to so many windows hit by a batch, the base is joined with them before it is shuffled."""
+FEW_HITS, SMALL_BASE = 200_000, 50_000
+"""Up to so many windows hit by a batch, a base of more than so many rows is joined with them before it is shuffled."""
 
 
 class State:
@@ -87,7 +87,7 @@ class State:
             return base.where(due)
         # sessions that only touch a row's proto-session are not hit: half-open on both sides
         near = F.expr(f"we > {low}L AND ws < {high}L")
-        if hits is None:
+        if hits is None or last.base_rows <= SMALL_BASE:
             return base.where(due | near)
         keys = list(self.query.key_columns)
         if isinstance(self.query.window, Sessions):
@@ -149,10 +149,7 @@ class State:
         return replace(commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0)
 
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
-        """Return ``commit`` with the next dues looked up in the state, where the ones carried along have passed."""
-        passed = commit.due_clock is not None and commit.due_clock <= commit.now
-        if not passed and (commit.due_watermark is None or commit.due_watermark > commit.after):
-            return commit
+        """Return ``commit`` with the next dues after it looked up in the state."""
         names = [n for n in (*commit.deltas, commit.base) if n]
         if not names:
             return replace(commit, due_watermark=None, due_clock=None)
