@@ -42,6 +42,17 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta{mapping}")
 
 
+def create_late(spark: SparkSession, folder: Path, sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> None:
+    """Create the table of late rows, which comes with the first of them."""
+    listed = ", ".join(f"{quote_name(c.name)} {c.type}" for c in late_columns(sources))
+    create(spark, folder, f"{listed}, _step bigint", tuple(c.name for _, read in sources for c in read))
+
+
+def exists(folder: Path) -> bool:
+    """Say whether there is a Delta table."""
+    return (folder / "_delta_log").is_dir() and any((folder / "_delta_log").glob("*.json"))
+
+
 def append(frame: DataFrame, folder: Path) -> None:
     """Append rows of a step, all or none."""
     frame.write.format("delta").mode("append").save(str(folder))
@@ -148,19 +159,17 @@ def pane_rows(folder: Path, table: tuple[Column, ...], keyed: bool) -> str:
 # ------------------------------------------------------------------ late rows
 
 
-def late_schema(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> str:
-    """Return the DDL of ``late_rows``: the source's columns, or one struct column per source when there are several."""
-    listed = [f"{quote_name(name)} {kind}" for name, kind in _late_columns(sources)]
+def late_columns(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[Column, ...]:
+    """Return the columns of ``late_rows``: the source's, or one struct column per source when there are several."""
     start, end = _bound_names(sources)
-    listed += [
-        f"{start} timestamp",
-        f"{end} timestamp",
-        "_why string",
-        "_at timestamp",
-        "_position string",
-        "_step bigint",
-    ]
-    return ", ".join(listed)
+    added = (
+        (start, "timestamp"),
+        (end, "timestamp"),
+        ("_why", "string"),
+        ("_at", "timestamp"),
+        ("_position", "string"),
+    )
+    return tuple(Column(name, kind) for name, kind in (*_late_columns(sources), *added))
 
 
 def _late_columns(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> list[tuple[str, str]]:

@@ -19,9 +19,10 @@ from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, panes, sources
 from warehouse.streaming.log import Commit, StepLog
-from warehouse.streaming.runner import table_folder
+from warehouse.streaming.runner import late_sources, table_folder
 from warehouse.streaming.state import State
 from warehouse.streaming.tables import keyed
 
@@ -73,6 +74,8 @@ def function_relation(
             case "late_rows":
                 if entry.stateless:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
+                if not panes.exists(folder / "late_rows"):
+                    return empty_relation(panes.late_columns(late_sources(bind(entry))))
                 return f"(SELECT * EXCEPT (_step) FROM {panes.delta_path(folder / 'late_rows')} ORDER BY _step)"
             case "stream_progress":
                 return progress(StepLog(folder))

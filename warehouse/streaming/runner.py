@@ -19,7 +19,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
+from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.dataflow import step
 from warehouse.dataflow.query import Clock, WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END
@@ -171,7 +171,8 @@ class Runner:
         assert self.state
         session = frames[0].sparkSession if frames else self.session
         little = last.base_rows + last.delta_rows <= MUCH_STATE
-        self._tune(session, little and (frames is None or 0 < last.rows <= FEW_ROWS))
+        foreseen = intent.batch is None or last.rows > 0  # a replay's steps are small, others are like the last one
+        self._tune(session, little and foreseen and last.rows <= FEW_ROWS)
         new = NO_ROWS if frames is None else self._grouped(query, intent, frames, kept)
         watermarks, after = self._watermark(intent, last, new.seen)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
@@ -192,7 +193,9 @@ class Runner:
             self._append(session.sql(emitted), "panes", intent)
         if new.late:
             session.sql(step.late_rows(query, "__w_rows", intent.before)).createOrReplaceTempView("__w_late")
-            self._append(session.sql(panes.late(self._named_sources(), "__w_late", clock)), "late_rows", intent)
+            if not panes.exists(self.folder / "late_rows"):
+                panes.create_late(session, self.folder / "late_rows", late_sources(self.query))
+            self._append(session.sql(panes.late(late_sources(self.query), "__w_late", clock)), "late_rows", intent)
         bad = self._bad(frames, intent, new.seen, new.untimed)
         reached = BEGINNING if intent.complete and not intent.drain else after
         record = Commit(
@@ -405,8 +408,10 @@ class Runner:
             f"'{bad_rows.TIME_IS_NULL}' AS {bad_rows.WHY}",
         )  # fmt: skip
 
-    def _named_sources(self) -> tuple:
-        return tuple((s.reference.name.last, s.columns) for s in self.query.sources)
+
+def late_sources(query: StreamingQuery) -> tuple[tuple[str, tuple[Column, ...]], ...]:
+    """Return the sources of a query as ``panes`` wants them for late rows: name and columns."""
+    return tuple((s.reference.name.last, s.columns) for s in query.sources)
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -98,11 +98,8 @@ class StreamingTables:
     def _make_folder(self, folder: Path, query: StreamingQuery) -> None:
         block = query.windowed
         names = tuple(c.name for c in query.columns)
-        read = tuple(c.name for s in query.sources for c in s.columns)
         keys = block.keys if block else ("string",)
         panes.create(self.spark, folder / "panes", panes.pane_schema(query.columns, keys), names)
-        if block:
-            panes.create(self.spark, folder / "late_rows", panes.late_schema(_late_sources(query)), read)
 
     def _install(self, entry: StreamingTableEntry) -> None:
         """Write the entry and the view, in this order: a missing view is made again by ``mend``."""
@@ -306,10 +303,6 @@ def undrained_watermark(log: StepLog) -> int:
         if not record.drained:
             return record.after
     return BEGINNING
-
-
-def _late_sources(query: StreamingQuery) -> tuple:
-    return tuple((s.reference.name.last, s.columns) for s in query.sources)
 
 
 def _renewed(identity: str) -> str:
