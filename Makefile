@@ -8,10 +8,10 @@ STAMP := $(VENV)/.installed
 
 help:
 	@echo "make setup   create $(VENV), install, fetch the Delta jars once"
-	@echo "make warm    engines that start in two thirds of the time (half a minute, 230 MB)"
+	@echo "make warm    engines that start sooner, for an archive of classes on disk"
 	@echo "make demo    a year of flights through windowed, corrected SQL"
 	@echo "make test    the test suite"
-	@echo "make soak    death at every write boundary, and twenty times at random (ten minutes)"
+	@echo "make soak    death at every write boundary, and twenty times at random"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove $(VENV) and caches"

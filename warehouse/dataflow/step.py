@@ -162,22 +162,20 @@ def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Cl
         clock: the step's times.
         at_once: one task does all of it, so that few rows are not shuffled.
     """
-    hint = "/*+ COALESCE(1) */ " if at_once else ""
+
+    def gathered(relation: str) -> str:
+        return f"(SELECT /*+ COALESCE(1) */ * FROM {relation})" if at_once else relation
+
     then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
     standing = _standing_columns(query)
     kept = (*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf", *then, "idx", *standing)
     fresh = [*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf"]
     fresh += [f"0 AS {t}" for t in then] + ["0 AS idx"] + [f"NULL AS {c}" for c in standing]
-    new = f"SELECT {hint}{columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
+    new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
     if state is None:
-        return _windows(query, _typed_nulls(query, new), clock)
-    versions = f"(SELECT {hint}* FROM {state})" if hint else state
-    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, versions)})"
-    if batch is None:
-        return _windows(query, old, clock)
-    if hint:
-        return _windows(query, f"SELECT {hint}* FROM ({old} UNION ALL {new})", clock)
-    return _windows(query, f"{old} UNION ALL {new}", clock)
+        return _windows(query, gathered(f"({_typed_nulls(query, new)})"), clock)
+    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, gathered(state))})"
+    return _windows(query, old if batch is None else gathered(f"({old} UNION ALL {new})"), clock)
 
 
 def _typed_nulls(query: WindowedQuery, new: str) -> str:

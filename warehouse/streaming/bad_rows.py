@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem
 from warehouse.planning.streams import empty_relation
+from warehouse.streaming import panes
 from warehouse.streaming.sources import BAD, POSITION, quoted, schema_of
 
 WHY = "__w_why"
@@ -65,7 +66,7 @@ def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: S
 
 def exists(folder: Path, schema: str, name: str) -> bool:
     """Say whether the table is there."""
-    return (table_path(folder, schema, name) / "_delta_log").is_dir()
+    return panes.exists(table_path(folder, schema, name))
 
 
 def append(

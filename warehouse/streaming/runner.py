@@ -181,10 +181,11 @@ class Runner:
         touched = self.state.touched(session, last, clock, new.few, new.bounds)
         if touched is not None:
             touched.createOrReplaceTempView("__w_state")
-        state, batch = touched is not None and "__w_state", new.windows > 0 and "__w_batch"
+        state = "__w_state" if touched is not None else None
+        batch = "__w_batch" if new.windows else None
         delta, made = self.state.delta_name(intent.step), NOTHING_MADE
         if state or batch:
-            windows = step.merged(query, state or None, batch or None, clock, at_once=small)
+            windows = step.merged(query, state, batch, clock, at_once=small)
             made = self._outcome(session, session.sql(step.outcome(query, windows, clock)), delta)
         faults.passed("delta")
         if made["shown"] or made["gone"]:
