@@ -10,7 +10,8 @@ Relations by column:
 - *rows*: the input with ``ts`` and ``ws``, ``we``.
 - *batch*: keys, ``ws``, ``we``, partials ``p…``, ``pn`` (rows), ``pf`` (first arrival).
 - *state*: batch's columns and ``t_<id>``, ``idx``, standing panes, ``due_wm``, ``due_at``, ``step``, ``dropped``.
-- *outcome*: the new state and, beside it, what the step emits.
+- *outcome*: the new state and, beside it, what the step emits; ``momentary`` windows, which opened and closed
+  within the step, are emitted from and are no state.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def assigned(query: WindowedQuery, source: str) -> str:
 def partials(query: WindowedQuery, rows: str, before: int) -> str:
     """Return SQL for *batch*: the partial results per key and window of the rows that are not late.
 
+    Those of a session may be several: ``merged`` unites them with each other and with the state in one pass.
+
     Args:
         query: the block.
         rows: the *rows* relation; those without a timestamp are left out.
@@ -73,15 +76,17 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
         return f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
     # rows in one stretch of a gap's length are less than a gap apart: one session before any shuffle
     stretch = f"ts - pmod(ts, {window.gap}L)" if window.gap else "ts, we"
-    together = (
+    return (
         f"SELECT {columns(keys, 'min(ws) AS ws', 'max(we) AS we', first, pending)} FROM {kept}"
         f" GROUP BY {columns(keys, stretch)}"
     )
-    grouped = _intervals_united(together, keys)
-    return (
-        f"SELECT {columns(keys, 'min(ws) AS ws', 'max(we) AS we', again, 'sum(pn) AS pn', 'min(pf) AS pf')}"
-        f" FROM ({grouped}) GROUP BY {columns(keys, 'g')}"
-    )
+
+
+def _sessions(query: WindowedQuery, parts: str) -> str:
+    """Return SQL for whole sessions of the partial results ``parts`` of a batch."""
+    merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf")
+    united = _intervals_united(f"({parts})", query.key_columns)
+    return f"SELECT {columns(query.key_columns, merges)} FROM ({united}) GROUP BY {columns(query.key_columns, 'g')}"
 
 
 def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
@@ -211,7 +216,7 @@ def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
     standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
     listed = columns(
         query.key_columns, "ws", "we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf",
-        then, "max(idx) AS idx", standing,
+        then, "max(idx) AS idx", standing, "min(isnew) = 1 AS opened",
     )  # fmt: skip
     identity = columns(query.key_columns, "ws", "we")
     return f"SELECT {listed} FROM ({rows}) GROUP BY {identity} HAVING max(isnew) = 1 OR bool_or(due)"
@@ -231,7 +236,7 @@ def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
     last = () if query.mode is Mode.DISCARDING else ("sort_array(flatten(collect_list(last))) AS last",)
     listed = columns(
         keys, "ms AS ws", "me AS we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf", then,
-        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", last,
+        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", last, "min(isnew) = 1 AS opened",
         "sort_array(collect_list(CASE WHEN isnew = 0 AND ws <> ms THEN ws END)) AS vanished",
     )  # fmt: skip
     return (
@@ -328,7 +333,7 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
         query.key_columns, "ws", "we", contents, "pn_next AS pn", "pf_next AS pf", then,
         "CASE WHEN emit THEN idx + 1 ELSE idx END AS idx", _standing_next(query, clock),
         f"{_due_watermark(query, clock, gap)} AS due_wm", f"{_due_clock(query, clock)} AS due_at",
-        f"{clock.step}L AS step", f"{drop} AS dropped", vanished,
+        f"{clock.step}L AS step", f"{drop} AS dropped", f"opened AND {drop} AS momentary", vanished,
         "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
     ) + f" FROM ({level})"  # fmt: skip
 
@@ -387,6 +392,9 @@ def answer(query: WindowedQuery, source: str) -> str:
         source: the *input* relation (``__w_arrival`` may be any constant).
     """
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
-    finals = with_finals(query, partials(query, f"({assigned(query, source)})", -END))
+    windows = partials(query, f"({assigned(query, source)})", -END)
+    if isinstance(query.window, Sessions):
+        windows = _sessions(query, windows)
+    finals = with_finals(query, windows)
     having = f" WHERE {query.having}" if query.having else ""
     return f"SELECT {values} FROM ({finals}){having}"

@@ -70,7 +70,7 @@ class Grouped:
 
 
 NO_ROWS = Grouped()
-NOTHING_MADE: dict[str, Any] = {"count": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None}
+NOTHING_MADE: dict[str, Any] = {"kept": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None}
 
 FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
@@ -203,8 +203,8 @@ class Runner:
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=reached,
             watermarks=watermarks, drained=last.drained or intent.drain,
-            base=last.base, deltas=(*last.deltas, *((delta,) if made["count"] else ())), base_rows=last.base_rows,
-            delta_rows=last.delta_rows + made["count"],
+            base=last.base, deltas=(*last.deltas, *((delta,) if made["kept"] else ())), base_rows=last.base_rows,
+            delta_rows=last.delta_rows + made["kept"],
             due_watermark=_least(_still(last.due_watermark, reached), made["due_wm"]),
             due_clock=_least(_still(last.due_clock, intent.now), made["due_at"]),
             rows=sum(s.rows for s in new.seen), late=new.late, bad=bad, panes=made["shown"],
@@ -239,7 +239,7 @@ class Runner:
         """
         assert self.state and self.query.windowed
         figures = (
-            F.count(F.lit(1)).alias("count"),
+            F.count_if(~F.col("momentary")).alias("kept"),
             F.count_if(F.col("shown")).alias("shown"),
             (F.count_if(F.expr("gone IS NOT NULL")) if _withdraws(self.query.windowed) else F.lit(0)).alias("gone"),
             F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),

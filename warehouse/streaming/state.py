@@ -102,7 +102,7 @@ class State:
         return base.where(due).unionByName(hit.select("base.*"))
 
     def _deltas(self, spark: SparkSession, names: tuple[str, ...]) -> list[DataFrame]:
-        deltas = self.read(spark, *names)
+        deltas = self.read(spark, *names).where("NOT momentary")
         parts = [deltas.select(*self.columns)]
         if isinstance(self.query.window, Sessions):
             gone = deltas.where("size(vanished) > 0").withColumn("gone_ws", F.explode("vanished"))
