@@ -87,7 +87,8 @@ def walk(cursor: Cursor, end: int, stop: Callable[[Cursor], bool], commas: bool 
         elif token.kind is Kind.SYMBOL:
             _symbol(cursor, state)
         else:
-            if token.kind is Kind.IDENTIFIER_QUOTED and not state.operand:
+            after_as = cursor.at > 0 and cursor.tokens[cursor.at - 1].upper == "AS"
+            if token.kind is Kind.IDENTIFIER_QUOTED and (after_as or not state.operand):
                 state.alias = cursor.at
             cursor.take()
             state.operand = state.operand and token.kind is Kind.HINT

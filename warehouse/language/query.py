@@ -126,9 +126,11 @@ class _Scan:
             if cursor.at < end and cursor.token.upper == "|>":
                 self._pipe(end)
             if cursor.at < end and cursor.token.upper in SET_OPERATORS and clause_start(cursor):
-                operators.append(cursor.take().span)
+                operator = cursor.at
+                cursor.take()
                 for word in ("ALL", "DISTINCT"):
                     cursor.accept(word)
+                operators.append(cursor.span(operator))
                 cursor.accept("BY", "NAME")
             elif cursor.at < end:
                 self._not_understood(end, terms[-1])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from warehouse.errors import Span, fail
-from warehouse.language.clauses import clause_here
+from warehouse.language.clauses import MODES, clause_here
 from warehouse.language.cursor import Cursor
 from warehouse.language.expressions import walk
 from warehouse.language.intervals import interval
@@ -222,6 +222,8 @@ class Relations:
             return True
         if after.kind is not Kind.WORD or after.upper in NEVER_ALIAS or after.upper == "AS":
             return False
+        if after.upper in MODES:  # a mode cannot be the first clause
+            return cursor.peek(2).upper != "AND"
         at = cursor.at
         if after.upper in ("WINDOW", "TRIGGER") and cursor.peek(2).is_name:
             cursor.at += 3  # STREAM trigger never: to Spark, a stream called trigger under an alias

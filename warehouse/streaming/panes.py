@@ -134,13 +134,14 @@ def _timing(column: str) -> str:
 
 def latest(folder: Path, table: tuple[Column, ...], keyed: bool, appends_only: bool) -> str:
     """Return the query of the view ``t``: the panes that stand."""
-    listed = ", ".join("p." + quote_name(c.name) for c in table)
+    # aliases that no column can have: `p.x` would be a field of a column called p
+    listed = ", ".join("__w_pane." + quote_name(c.name) for c in table)
     source = delta_path(folder)
-    kept = f"SELECT {listed} FROM {source} AS p WHERE p._change_type = 'insert'"
+    kept = f"SELECT {listed} FROM {source} AS __w_pane WHERE __w_pane._change_type = 'insert'"
     if appends_only:
         return kept
-    same = " AND ".join(f"d.{name} <=> p.{name}" for name in IDENTITY if keyed or name != "__w_key")
-    taken = f"SELECT 1 FROM {source} AS d WHERE d._change_type <> 'insert' AND {same}"
+    same = " AND ".join(f"__w_gone.{name} <=> __w_pane.{name}" for name in IDENTITY if keyed or name != "__w_key")
+    taken = f"SELECT 1 FROM {source} AS __w_gone WHERE __w_gone._change_type <> 'insert' AND {same}"
     return f"{kept} AND NOT EXISTS ({taken})"
 
 
@@ -190,8 +191,11 @@ def _bound_names(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[s
     return f"{mark}window_start", f"{mark}window_end"
 
 
-def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], relation: str, clock: Clock) -> str:
-    """Return SQL for the rows of ``late_rows`` from ``__w_row``, ``ws``, ``we`` of ``relation``."""
+def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: str, clock: Clock) -> str:
+    """Return SQL for the rows of ``late_rows`` from ``__w_row``, ``ws``, ``we`` of the query ``rows``.
+
+    ``why`` is ``LATE``, or ``FINISHED`` where a trigger that fires ONCE was over.
+    """
     start, end = _bound_names(sources)
     if len(sources) == 1:
         values = [f"__w_row.r0.{quote_name(c.name)} AS {quote_name(c.name)}" for c in sources[0][1]]
@@ -199,6 +203,6 @@ def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], relation: str, clo
         values = [f"__w_row.r{i} AS {quote_name(name)}" for i, (name, _) in enumerate(sources)]
     return "SELECT " + columns(
         tuple(values), f"{bound_timestamp('ws')} AS {start}", f"{bound_timestamp('we')} AS {end}",
-        "'LATE' AS _why", f"timestamp_micros({clock.now}L) AS _at", "__w_row.position AS _position",
+        f"'{why}' AS _why", f"timestamp_micros({clock.now}L) AS _at", "__w_row.position AS _position",
         f"{clock.step}L AS _step",
-    ) + f" FROM {relation}"  # fmt: skip
+    ) + f" FROM ({rows})"  # fmt: skip

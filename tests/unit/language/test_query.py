@@ -44,6 +44,14 @@ def test_a_block_and_its_parts() -> None:
     assert (block.grouping_sets, block.set_operator) == (None, None)
 
 
+def test_quoted_aliases() -> None:
+    text = "SELECT a AS `window`, b `from`, `c`, d.`e`, f AS `g` FROM t WINDOW GLOBAL"
+    (block,) = shape(text).blocks
+    assert [(i.expression.of(text), i.alias) for i in block.items] == [
+        ("a", "window"), ("b", "from"), ("`c`", None), ("d.`e`", None), ("f", "g"),
+    ]  # fmt: skip
+
+
 def test_aliases_and_what_only_looks_like_one() -> None:
     text = (
         "SELECT a IS NULL, b IS NOT NULL n, INTERVAL 1 DAY, INTERVAL 1 DAY i, x::int, y::int z, "
@@ -167,7 +175,7 @@ def test_blocks_at_any_depth() -> None:
 def test_set_operators_and_tails() -> None:
     text = "SELECT a FROM STREAM s UNION ALL (SELECT b FROM t LIMIT 1) EXCEPT SELECT c FROM u ORDER BY 1"
     one, two, three = shape(text).blocks
-    assert [words(text, b.set_operator) for b in (one, two, three)] == ["UNION", "UNION", "EXCEPT"]
+    assert [words(text, b.set_operator) for b in (one, two, three)] == ["UNION ALL", "UNION ALL", "EXCEPT"]
     assert [words(text, b.tail) for b in (one, two, three)] == [None, "LIMIT 1", "ORDER BY 1"]
 
 
