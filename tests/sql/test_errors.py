@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,19 @@ CASES = {
     "refresh of what is not there": "REFRESH STREAMING TABLE nothing",
     "panes of what is not there": "SELECT * FROM panes('nothing')",
     "bad rows of what is not there": "SELECT * FROM bad_rows('play')",
-    "not built": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER WHEN (count(*) > 3)",
+    "not built": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM plays {WINDOW} UNION ALL SELECT count(*) FROM STREAM bare WINDOW GLOBAL",
+    "never fires": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER AT WATERMARK AND NEVER",
+    "repeat never": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER AFTER 3 ROWS THEN REPEAT NEVER",
+    "percentile of zero": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER AT WATERMARK PERCENTILE 0",
+    "percentile above": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER AT WATERMARK PERCENTILE 101",
+    "size of a month": "SELECT count(*) FROM STREAM plays WINDOW FIXED (at, SIZE INTERVAL 1 MONTH)",
+    "condition on no column": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER WHEN (scoore > 3)",
+    "condition without truth": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER WHEN (score)",
+    "condition that mixes": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER WHEN (sum(score) > score)",
+    "nested aggregate": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER WHEN (sum(count(*)) > 3)",
+    "random condition": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM plays {WINDOW} TRIGGER WHEN (count(*) > rand())",
+    "random result": f"CREATE STREAMING TABLE t AS SELECT count(*) + rand() AS n FROM STREAM plays {WINDOW} RETRACTING",
+    "gap of a number": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP score)",
     "error of Spark": "SELECT player\nFROM nosuchtable\nWHERE 1 = 1",
     "syntax error of Spark": "SELECT player\nFRM teams",
     "error while it runs": "SELECT 1 / (id - 3) AS r\nFROM range(5)",
@@ -107,10 +120,14 @@ def what_exists(engine: Engine) -> tuple[object, ...]:
 
 
 def shortened(text: str, folder: str) -> str:
-    """Write ``${data}`` for the folder, which is called differently in each run, and as many carets less."""
-    spared = len(folder) - len("${data}")
-    fewer = re.sub(r"\^+", lambda run: run[0][spared:] if len(run[0]) > len(folder) else run[0], text)
-    return fewer.replace(folder, "${data}")
+    """Write ``${data}`` for the folder, which is called differently in each run, with as many carets as that has."""
+    lines = text.split("\n")
+    for number, (line, below) in enumerate(pairwise(lines), 1):
+        at = line.find(folder)
+        carets = re.search(r"\^+", below)
+        if at >= 0 and carets and carets.start() <= at < carets.end():
+            lines[number] = below[: carets.start()] + "^" * (len(carets[0]) - len(folder) + len("${data}"))
+    return "\n".join(lines).replace(folder, "${data}")
 
 
 def test_every_mistake(engine: Engine, data: Path, golden: Callable[[str, str], None]) -> None:

@@ -114,9 +114,9 @@ def _cut(value: str, power: int) -> str:
 
 
 def exact_double_sum(value: str) -> tuple[tuple[str, ...], tuple[Partial, ...], str]:
-    """Return inputs, partials and final of a sum of DOUBLE that no order of the rows can change.
+    """Return inputs, partials and total of a sum of DOUBLE that no order of the rows can change.
 
-    The final is NULL when every value was NULL.
+    The total is that of the values within 2^64, NULL without any; the last partial is the sum of those beyond.
     """
     wide = f"CAST({value} AS DOUBLE)"
     within = f"CASE WHEN abs({wide}) < 18446744073709551616D THEN {wide} END"
@@ -130,15 +130,20 @@ def exact_double_sum(value: str) -> tuple[tuple[str, ...], tuple[Partial, ...], 
     low = "{4} / " + UNIT
     for i in (3, 2):
         low = f"({low} + {{{i}}}) / {UNIT}"
-    total = f"({low} + {{1}} + {{0}} * {UNIT})"
-    return inputs, tuple(partials), f"CASE WHEN {{0}} IS NULL THEN {{5}} ELSE {total} + coalesce({{5}}, 0D) END"
+    return inputs, tuple(partials), f"({low} + {{1}} + {{0}} * {UNIT})"
+
+
+def _double_sum(value: str) -> Form:
+    """Return the form of a sum of DOUBLE, NULL when every value was NULL."""
+    inputs, partials, total = exact_double_sum(value)
+    return Form(inputs, partials, f"CASE WHEN {{0}} IS NULL THEN {{5}} ELSE {total} + coalesce({{5}}, 0D) END")
 
 
 def _sum(call: Call) -> Form | None:
     kind = call.arguments[0].type
     (value,) = _values(call)
     if kind in FLOATING:
-        return Form(*exact_double_sum(value))
+        return _double_sum(value)
     if kind in INTEGRAL or kind.startswith(("decimal", "interval")):
         merge = f"CAST(sum({{}}) AS {call.type})"
         return Form((value,), (Partial(f"CAST(sum({{a0}}) AS {call.type})", merge, call.type),), "{0}")
@@ -149,9 +154,10 @@ def _avg(call: Call) -> Form | None:
     kind = call.arguments[0].type
     (value,) = _values(call)
     if kind in FLOATING:
-        inputs, partials, final = exact_double_sum(value)
-        counted = Partial(f"count({{a{len(inputs)}}})", "sum({})", "bigint")
-        return Form((*inputs, value), (*partials, counted), f"({final}) / nullif({{{len(partials)}}}, 0)")
+        summed = _double_sum(value)
+        counted = Partial(f"count({{a{len(summed.inputs)}}})", "sum({})", "bigint")
+        final = f"({summed.final}) / nullif({{{len(summed.partials)}}}, 0)"
+        return Form((*summed.inputs, value), (*summed.partials, counted), final)
     if kind in INTEGRAL or kind.startswith("decimal"):
         total = _total_type(kind)
         partials = (
@@ -162,8 +168,8 @@ def _avg(call: Call) -> Form | None:
             ),
             Partial("count({a0})", "sum({})", "bigint"),
         )
-        summed = "{0}" if kind.startswith("decimal") else "CAST({0} AS DOUBLE)"
-        return Form((value,), partials, f"{summed} / nullif({{1}}, 0)")
+        whole = "{0}" if kind.startswith("decimal") else "CAST({0} AS DOUBLE)"
+        return Form((value,), partials, f"{whole} / nullif({{1}}, 0)")
     return None
 
 
@@ -201,6 +207,86 @@ def _by(function: str) -> Build:
     return build
 
 
+# ------------------------------------------------------------------ over input that takes rows back
+
+SIGN = "__w_sign"
+"""Column of the input: 1 for a row, -1 for the withdrawal of one."""
+
+
+def _signed(value: str) -> str:
+    return f"CASE WHEN {SIGN} < 0 THEN -({value}) ELSE {value} END"
+
+
+def _net_rows(call: Call) -> Partial:
+    """Return how many rows stand in which no argument is NULL."""
+    known = [f"({v}) IS NOT NULL" for v in _values(call)] or ([f"({call.filter})"] if call.filter else [])
+    counted = f"CASE WHEN {' AND '.join(known)} THEN {SIGN} END" if known else SIGN
+    return Partial(f"sum({counted})", "sum({})", "bigint")
+
+
+def _subtracting_count(call: Call) -> Form | None:
+    return Form((), (_net_rows(call),), "coalesce({0}, 0L)")
+
+
+def _subtracting_count_if(call: Call) -> Form | None:
+    holds = f"CASE WHEN {_values(call)[0]} THEN {SIGN} END"
+    return Form((), (Partial(f"sum({holds})", "sum({})", "bigint"),), "coalesce({0}, 0L)")
+
+
+def _subtracting_sum(call: Call) -> Form | None:
+    kind = call.arguments[0].type
+    (value,) = _values(call)
+    if kind in FLOATING:
+        return _subtracting_doubles(call, "{sum}")
+    if kind in INTEGRAL or kind.startswith(("decimal", "interval")):
+        wide = f"CAST({value} AS BIGINT)" if kind in INTEGRAL else value
+        total = Partial(f"CAST(sum({_signed(wide)}) AS {call.type})", f"CAST(sum({{}}) AS {call.type})", call.type)
+        return Form((), (total, _net_rows(call)), "CASE WHEN {1} > 0 THEN {0} END")
+    return None
+
+
+def _subtracting_avg(call: Call) -> Form | None:
+    kind = call.arguments[0].type
+    (value,) = _values(call)
+    if kind in FLOATING:
+        return _subtracting_doubles(call, "{sum} / {rows}")
+    if kind in INTEGRAL or kind.startswith("decimal"):
+        exact = kind.startswith("decimal")
+        total = _total_type(kind)
+        wide = value if exact else f"CAST({value} AS {total})"
+        whole = "{0}" if exact else "CAST({0} AS DOUBLE)"
+        partial = Partial(f"CAST(sum({_signed(wide)}) AS {total})", f"CAST(sum({{}}) AS {total})", total)
+        return Form((), (partial, _net_rows(call)), f"CASE WHEN {{1}} > 0 THEN {whole} / {{1}} END")
+    return None
+
+
+def _subtracting_doubles(call: Call, final: str) -> Form:
+    """Return the form of a sum of DOUBLE from which values can be taken away again, exactly.
+
+    Whole units subtract as they add; values beyond them (infinities, NaN) are kept one by one with their signs.
+    """
+    (value,) = _values(call)
+    inputs, partials, total = exact_double_sum(_signed(value))
+    apart = f"CASE WHEN {{a5}} IS NOT NULL THEN named_struct('v', CAST({value} AS DOUBLE), 's', {SIGN}) END"
+    beyond = Partial(f"collect_list({apart})", "flatten(collect_list({}))", "array<struct<v:double,s:int>>")
+    net = "aggregate(filter({5}, p -> p.v <=> v), 0, (n, p) -> n + p.s)"
+    rest = (
+        "aggregate(array_distinct(transform(coalesce({5}, array()), p -> p.v)), 0D,"
+        f" (whole, v) -> CASE WHEN {net} > 0 THEN whole + v * {net} ELSE whole END)"
+    )
+    text = final.replace("{sum}", f"(coalesce({total}, 0D) + {rest})").replace("{rows}", "{6}")
+    return Form(inputs, (*partials[:5], beyond, _net_rows(call)), f"CASE WHEN {{6}} > 0 THEN {text} END")
+
+
+SUBTRACTING: dict[str, Build] = {
+    "avg": _subtracting_avg,
+    "count": _subtracting_count,
+    "count_if": _subtracting_count_if,
+    "mean": _subtracting_avg,
+    "sum": _subtracting_sum,
+}
+"""The forms over input that takes rows back; every other aggregate is computed again from the rows that stand."""
+
 FORMS: dict[str, Build] = {
     "any": _same("bool_or"),
     "any_value": _same("min"),
@@ -232,11 +318,16 @@ ORDER_SENSITIVE = frozenset(
 """Functions whose result hangs on the order of rows, unless WITHIN GROUP (ORDER BY …) settles it."""
 
 
-def form_of(call: Call) -> Form | None:
-    """Return the bounded form of ``call``, or None when the window's rows must be kept for it."""
-    if (call.distinct and call.function not in ("min", "max")) or call.rest:
+def form_of(call: Call, retracted: bool = False) -> Form | None:
+    """Return the bounded form of ``call``, or None when the window's rows must be kept for it.
+
+    Args:
+        call: the call.
+        retracted: rows of the input can be taken back.
+    """
+    if (call.distinct and (retracted or call.function not in ("min", "max"))) or call.rest:
         return None
-    build = FORMS.get(call.function)
+    build = (SUBTRACTING if retracted else FORMS).get(call.function)
     return build(call) if build else None
 
 
@@ -251,6 +342,7 @@ class Decomposition:
         kept: per call that keeps rows, its text over the fields of the kept rows, by the call's position.
         rows: the name of the partial column that holds the kept rows, or None.
         sortable: whether the kept rows can be sorted, so that order-dependent arithmetic repeats exactly.
+        standing: over input that takes rows back, the partial column that counts the rows that stand; else None.
     """
 
     inputs: tuple[str, ...]
@@ -259,17 +351,23 @@ class Decomposition:
     kept: tuple[tuple[int, str], ...]
     rows: str | None
     sortable: bool
+    standing: str | None = None
 
 
-def decompose(calls: tuple[Call, ...]) -> Decomposition:
-    """Take the aggregates of a block apart; argument SQL must be columns of the input relation (or constants)."""
+def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition:
+    """Take the aggregates of a block apart; argument SQL must be columns of the input relation (or constants).
+
+    Args:
+        calls: the aggregates.
+        retracted: rows of the input can be taken back.
+    """
     inputs: list[str] = []
     partials: list[Partial] = []
     finals: list[str | None] = []
     kept: list[tuple[int, str]] = []
     fields: dict[str, str] = {}
     for position, call in enumerate(calls):
-        form = form_of(call)
+        form = form_of(call, retracted)
         if form is None:
             finals.append(None)
             kept.append((position, _over_kept_rows(call)))
@@ -282,11 +380,17 @@ def decompose(calls: tuple[Call, ...]) -> Decomposition:
         finals.append(form.final.format(*(f"p{i}" for i in places)))
     rows = None
     sortable = not any("map<" in kind or "variant" in kind for kind in fields.values())
-    if kept:
+    if kept and retracted:
+        rows = f"p{len(partials)}"
+        partials.append(_kept_changes(fields or {"1": "int"}))
+    elif kept:
         as_set = sortable and all(calls[i].distinct or calls[i].function in BLIND_TO_DUPLICATES for i, _ in kept)
         rows = f"p{len(partials)}"
         partials.append(_kept_rows(fields or {"1": "int"}, as_set))
-    return Decomposition(tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable)
+    standing = None
+    if retracted:
+        standing = f"p{_place(partials, Partial(f'sum({SIGN})', 'sum({})', 'bigint'))}"
+    return Decomposition(tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable, standing)
 
 
 def _place(columns: list, value: object) -> str | int:
@@ -304,6 +408,14 @@ def _kept_rows(fields: dict[str, str], as_set: bool) -> Partial:
     if as_set:
         return Partial(f"collect_set({row})", "array_distinct(flatten(collect_list({})))", kind)
     return Partial(f"collect_list({row})", "flatten(collect_list({}))", kind)
+
+
+def _kept_changes(fields: dict[str, str]) -> Partial:
+    """Return the partial that gathers the argument values of the rows, ``r``, and how often they stand, ``n``."""
+    row = "named_struct(" + ", ".join(f"'{name}', {name}" for name in fields) + ")"
+    kind = "array<struct<r:struct<" + ",".join(f"{name}:{kind}" for name, kind in fields.items()) + ">,n:bigint>>"
+    changes = f"collect_list(named_struct('r', {row}, 'n', CAST({SIGN} AS BIGINT)))"
+    return Partial(changes, "flatten(collect_list({}))", kind)
 
 
 def _over_kept_rows(call: Call) -> str:

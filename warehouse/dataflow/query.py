@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
-from warehouse.dataflow.triggers import Node
+from warehouse.dataflow.triggers import BYTES, Node, Pending, pending, percentiles
 from warehouse.dataflow.windows import Window
 from warehouse.language.statements import Mode
 
@@ -46,6 +47,8 @@ class WindowedQuery:
         having: SQL over the same columns as an output, or None.
         layers: plain SELECTs around the block, from the inside out.
         first_only: a window is emitted once and never again (SELECT DISTINCT).
+        once: a window whose trigger has finished takes no more rows.
+        retracted: rows of its input can be taken back: it reads the changes of a RETRACTING table.
     """
 
     keys: tuple[str, ...]
@@ -58,6 +61,8 @@ class WindowedQuery:
     outputs: tuple[Output, ...]
     layers: tuple[Layer, ...] = ()
     first_only: bool = False
+    once: bool = False
+    retracted: bool = False
 
     @property
     def result(self) -> tuple[Output, ...]:
@@ -67,7 +72,27 @@ class WindowedQuery:
     @cached_property
     def parts(self) -> Decomposition:
         """Return the aggregates taken apart."""
-        return decompose(self.calls)
+        return decompose(self.calls, self.retracted)
+
+    @cached_property
+    def pending(self) -> tuple[Pending, ...]:
+        """Return the columns of what has arrived since the last pane."""
+        return pending(self.trigger)
+
+    @property
+    def pending_columns(self) -> tuple[str, ...]:
+        """Return the names of the pending columns."""
+        return tuple(p.name for p in self.pending)
+
+    @cached_property
+    def percentiles(self) -> tuple[float, ...]:
+        """Return the percentages of the trigger's faster watermarks."""
+        return percentiles(self.trigger)
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Say whether the trigger wants to know how long rows are."""
+        return bool(self.trigger.kinds() & BYTES)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -90,6 +115,7 @@ class Clock:
         before, after: the watermark before and after the step's rows.
         drain: the step moves the watermark to the end of time for good.
         complete: every step starts at the beginning of time and runs to its end (replay of micro-batches).
+        faster: per percentage of AT WATERMARK PERCENTILE, its watermark after the step.
     """
 
     step: int
@@ -98,3 +124,4 @@ class Clock:
     after: int
     drain: bool = False
     complete: bool = False
+    faster: Mapping[float, int] = field(default_factory=dict)

@@ -8,17 +8,22 @@ Relations by column:
 
 - *input*: ``__w_k…``, ``__w_time`` TIMESTAMP, argument columns, ``__w_arrival`` BIGINT, ``__w_row``.
 - *rows*: the input with ``ts`` and ``ws``, ``we``.
-- *batch*: keys, ``ws``, ``we``, partials ``p…``, ``pn`` (rows), ``pf`` (first arrival).
-- *state*: batch's columns and ``t_<id>``, ``idx``, standing panes, ``due_wm``, ``due_at``, ``step``, ``dropped``.
+- *batch*: keys, ``ws``, ``we``, partials ``p…``, and what is pending: ``pn`` (rows), ``pf`` (first arrival), ….
+- *state*: batch's columns and ``t_<id>``, ``idx``, under ONCE ``over``, standing panes, ``due_wm``, ``due_at``,
+  ``step``, ``dropped``.
 - *outcome*: the new state and, beside it, what the step emits; ``momentary`` windows, which opened and closed
   within the step, are emitted from and are no state.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from warehouse.dataflow import triggers
+from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import Clock, Output, WindowedQuery
 from warehouse.dataflow.times import END, bound_timestamp, plus
+from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Sessions, Sliding, assignment, earliest_end, windows_of_slice
 from warehouse.language.names import quote_name
 from warehouse.language.statements import Mode
@@ -36,10 +41,17 @@ def columns(*names: str | tuple[str, ...]) -> str:
 
 
 def assigned(query: WindowedQuery, source: str) -> str:
-    """Return SQL for *rows*: those of the *input* ``source`` with ``ts`` and their window (slice, proto-session)."""
+    """Return SQL for *rows*: those of the *input* ``source`` with ``ts`` and their window (slice, proto-session).
+
+    A row whose own gap, ``__w_gap``, is not positive has no ``ts`` either: it can be in no window.
+    """
     start, end = assignment(query.window, query.key_columns)
     inputs = tuple(f"{sql} AS a{i}" for i, sql in enumerate(query.parts.inputs))
-    timed = f"SELECT {columns('*', 'unix_micros(__w_time) AS ts', inputs)} FROM {source}"
+    own_gap = isinstance(query.window, Sessions) and query.window.gap is None
+    time = "CASE WHEN __w_gap > 0 THEN unix_micros(__w_time) END" if own_gap else "unix_micros(__w_time)"
+    if query.retracted:
+        source = f"(SELECT *, if(__w_row.change = 'delete', -1, 1) AS {SIGN} FROM {source})"
+    timed = f"SELECT {columns('*', f'{time} AS ts', inputs)} FROM {source}"
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
 
 
@@ -56,19 +68,19 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
     keys, window = query.key_columns, query.window
     first = tuple(f"{p.sql} AS p{i}" for i, p in enumerate(query.parts.partials))
     again = _merged_partials(query)
-    pending = ("count(1) AS pn", "min(__w_arrival) AS pf")
+    pending = tuple(f"{p.first} AS {p.name}" for p in query.pending)
     if isinstance(window, Sliding):
         slices = (
             f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows} WHERE ts IS NOT NULL"
             f" GROUP BY {columns(keys, 'ws')}"
         )
         spread = (
-            f"SELECT {columns(keys, query.partial_columns, 'pn', 'pf', '__w_start AS ws')},"
+            f"SELECT {columns(keys, query.partial_columns, query.pending_columns, '__w_start AS ws')},"
             f" __w_start + {window.size}L AS we"
             f" FROM ({slices}) LATERAL VIEW explode({windows_of_slice(window)}) AS __w_start"
         )
         return (
-            f"SELECT {columns(keys, 'ws', 'we', again, 'sum(pn) AS pn', 'min(pf) AS pf')} FROM ({spread})"
+            f"SELECT {columns(keys, 'ws', 'we', again)} FROM ({spread})"
             f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
     kept = f"{rows} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
@@ -84,13 +96,15 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
 
 def _sessions(query: WindowedQuery, parts: str) -> str:
     """Return SQL for whole sessions of the partial results ``parts`` of a batch."""
-    merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf")
+    merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query))
     united = _intervals_united(f"({parts})", query.key_columns)
     return f"SELECT {columns(query.key_columns, merges)} FROM ({united}) GROUP BY {columns(query.key_columns, 'g')}"
 
 
 def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
-    return tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
+    """Return the select list that merges partial results and what is pending."""
+    partials = tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
+    return partials + tuple(f"{p.merge} AS {p.name}" for p in query.pending)
 
 
 def _not_late(query: WindowedQuery, before: int) -> str:
@@ -110,12 +124,18 @@ def _intervals_united(relation: str, keys: tuple[str, ...]) -> str:
 
 def late_rows(query: WindowedQuery, rows: str, before: int) -> str:
     """Return SQL for the late ones of *rows*, once per window missed: ``__w_row``, ``ws``, ``we``."""
-    if isinstance(query.window, Sliding):
-        rows = (
-            f"(SELECT __w_row, __w_start AS ws, __w_start + {query.window.size}L AS we FROM {rows}"
-            f" LATERAL VIEW explode({windows_of_slice(query.window)}) AS __w_start)"
-        )
-    return f"SELECT __w_row, ws, we FROM {rows} WHERE NOT {_not_late(query, before)}"
+    return f"SELECT __w_row, ws, we FROM {_in_windows(query, rows)} WHERE NOT {_not_late(query, before)}"
+
+
+def _in_windows(query: WindowedQuery, rows: str) -> str:
+    """Return the relation of *rows* once per window that they fall into."""
+    if not isinstance(query.window, Sliding):
+        return rows
+    listed = columns(query.key_columns, "__w_row", "ts", "__w_start AS ws")
+    return (
+        f"(SELECT {listed}, __w_start + {query.window.size}L AS we FROM {rows}"
+        f" LATERAL VIEW explode({windows_of_slice(query.window)}) AS __w_start)"
+    )
 
 
 def is_late(query: WindowedQuery, before: int) -> str:
@@ -139,15 +159,22 @@ def state_columns(query: WindowedQuery) -> tuple[str, ...]:
     """Return the columns of the state that a step reads."""
     then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
     return (
-        *query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf", *then, "idx",
+        *query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns, *then, "idx", *_over(query),
         *_standing_columns(query), "due_wm", "due_at", "step", "dropped",
     )  # fmt: skip
+
+
+def _over(query: WindowedQuery) -> tuple[str, ...]:
+    """Return the state's column that says whether a trigger that fires ONCE has finished."""
+    return ("over",) if query.once else ()
 
 
 def is_due(clock: Clock) -> str:
     """Return a condition over *state*: the row must be looked at although no row hits it."""
     watermark = "false" if clock.complete and not clock.drain else f"due_wm <= {clock.after}L"
-    return f"({watermark} OR coalesce(due_at <= {clock.now}L, false))"
+    fastest = max(clock.faster.values(), default=clock.after)
+    sooner = f" OR pn > 0 AND we <= {fastest}L" if fastest > clock.after else ""
+    return f"({watermark} OR coalesce(due_at <= {clock.now}L, false){sooner})"
 
 
 def newest(query: WindowedQuery, state: str) -> str:
@@ -167,20 +194,26 @@ def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Cl
         clock: the step's times.
         at_once: one task does all of it, so that few rows are not shuffled.
     """
+    return _windows(query, _together(query, state, batch, clock, at_once), clock)
+
+
+def _together(query: WindowedQuery, state: str | None, batch: str | None, clock: Clock, at_once: bool = False) -> str:
+    """Return SQL for the rows of state and batch in one relation, ``isnew`` those of the batch, ``due`` the waiting."""
 
     def gathered(relation: str) -> str:
         return f"(SELECT /*+ COALESCE(1) */ * FROM {relation})" if at_once else relation
 
     then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
     standing = _standing_columns(query)
-    kept = (*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf", *then, "idx", *standing)
-    fresh = [*query.key_columns, "ws", "we", *query.partial_columns, "pn", "pf"]
-    fresh += [f"0 AS {t}" for t in then] + ["0 AS idx"] + [f"NULL AS {c}" for c in standing]
+    both = (*query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns)
+    kept = (*both, *then, "idx", *_over(query), *standing)
+    fresh = [*both, *(f"0 AS {t}" for t in then), "0 AS idx"]
+    fresh += [f"false AS {c}" for c in _over(query)] + [f"NULL AS {c}" for c in standing]
     new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
     if state is None:
-        return _windows(query, gathered(f"({_typed_nulls(query, new)})"), clock)
+        return gathered(f"({_typed_nulls(query, new)})")
     old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, gathered(state))})"
-    return _windows(query, old if batch is None else gathered(f"({old} UNION ALL {new})"), clock)
+    return old if batch is None else gathered(f"({old} UNION ALL {new})")
 
 
 def _typed_nulls(query: WindowedQuery, new: str) -> str:
@@ -214,29 +247,73 @@ def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
         f"max(CASE WHEN isnew = 0 THEN t_{n.id} ELSE 0 END) AS t_{n.id}" for n in triggers.thens(query.trigger)
     )
     standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
+    over = tuple(f"bool_or({name}) AS {name}" for name in _over(query))
     listed = columns(
-        query.key_columns, "ws", "we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf",
-        then, "max(idx) AS idx", standing, "min(isnew) = 1 AS opened",
+        query.key_columns, "ws", "we", _merged_partials(query), then, "max(idx) AS idx", over, standing,
+        "min(isnew) = 1 AS opened",
     )  # fmt: skip
     identity = columns(query.key_columns, "ws", "we")
+    if query.once:
+        rows = f"SELECT * FROM ({_judged(query, rows, clock)}) WHERE NOT (refused AND isnew = 1)"
     return f"SELECT {listed} FROM ({rows}) GROUP BY {identity} HAVING max(isnew) = 1 OR bool_or(due)"
 
 
-def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
-    """Return SQL that unites overlapping sessions of a key and merges what they hold, trigger state included."""
+def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
+    """Return SQL that adds to the rows of state and batch what the windows they fall into say about them.
+
+    Added are, of sessions: ``g``, ``ms``, ``me``, the number and the bounds of the union that a row belongs to, and
+    ``kept``: the row is of the state and has a say in what becomes of the trigger. Under ONCE: ``refused``, the
+    trigger of the row's window has finished.
+    """
+    if not isinstance(query.window, Sessions):
+        by = f"PARTITION BY {columns(query.key_columns, 'ws', 'we')}"
+        return f"SELECT *, bool_or(over) OVER ({by}) AS refused FROM ({rows})"
     keys = query.key_columns
     by = f"PARTITION BY {columns(keys, 'g')}"
     bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({_intervals_united(rows, keys)})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
     say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
+    if not query.once:
+        return say
+    return f"SELECT *, coalesce(bool_and(CASE WHEN kept THEN over END) OVER ({by}), false) AS refused FROM ({say})"
+
+
+def refused(query: WindowedQuery, state: str, batch: str, clock: Clock) -> str:
+    """Return SQL for the windows whose trigger has finished and that rows came to: keys, ``ws``, ``we``."""
+    bounds = "ms AS ws, me AS we" if isinstance(query.window, Sessions) else "ws, we"
+    return (
+        f"SELECT DISTINCT {columns(query.key_columns)}{', ' if query.keys else ''}{bounds}"
+        f" FROM ({_judged(query, _together(query, state, batch, clock), clock)}) WHERE refused AND isnew = 1"
+    )
+
+
+def finished_rows(query: WindowedQuery, rows: str, refused: str, before: int) -> str:
+    """Return SQL for those of *rows* that came to a window of ``refused``: ``__w_row``, ``ws``, ``we``."""
+    inside = "r.ts >= f.ws AND r.ts < f.we" if isinstance(query.window, Sessions) else "r.ws = f.ws"
+    same = " AND ".join([*(f"r.{k} <=> f.{k}" for k in query.key_columns), inside])
+    in_time = f"SELECT * FROM {_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
+    return f"SELECT r.__w_row, f.ws, f.we FROM ({in_time}) AS r JOIN {refused} AS f ON {same}"
+
+
+def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
+    """Return SQL that unites overlapping sessions of a key and merges what they hold, trigger state included."""
+    keys = query.key_columns
+    say = _judged(query, rows, clock)
+    if query.once:  # what is refused unites nothing: the old sessions stay as they are
+        say = (
+            "SELECT * EXCEPT (ms, me), if(refused, ws, ms) AS ms, if(refused, we, me) AS me"
+            f" FROM ({say}) WHERE NOT (refused AND isnew = 1)"
+        )
     same = "isnew = 0 AND ws = ms AND we = me"
+    member = "kept AND NOT over" if query.once else "kept"
     then = tuple(
-        f"{triggers.merged_part(query.trigger, node, 'kept')} AS t_{node.id}" for node in triggers.thens(query.trigger)
+        f"{triggers.merged_part(query.trigger, node, member)} AS t_{node.id}" for node in triggers.thens(query.trigger)
     )
     last = () if query.mode is Mode.DISCARDING else ("sort_array(flatten(collect_list(last))) AS last",)
+    over = tuple(f"coalesce(bool_and(CASE WHEN kept THEN {name} END), false) AS {name}" for name in _over(query))
     listed = columns(
-        keys, "ms AS ws", "me AS we", _merged_partials(query), "sum(pn) AS pn", "min(pf) AS pf", then,
-        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", last, "min(isnew) = 1 AS opened",
+        keys, "ms AS ws", "me AS we", _merged_partials(query), then,
+        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", over, last, "min(isnew) = 1 AS opened",
         "sort_array(collect_list(CASE WHEN isnew = 0 AND ws <> ms THEN ws END)) AS vanished",
     )  # fmt: skip
     return (
@@ -259,15 +336,34 @@ def with_finals(query: WindowedQuery, windows: str) -> str:
 def _with_kept_results(query: WindowedQuery, windows: str) -> str:
     """Return SQL that runs the aggregates without a partial form over the rows that each window kept."""
     identity = (*query.key_columns, "ws", "we")
-    rows = f"sort_array({query.parts.rows})" if query.parts.sortable else query.parts.rows
+    kept = f"sort_array({query.parts.rows})" if query.parts.sortable else query.parts.rows
+    if query.retracted:
+        windows = _with_standing_rows(query, windows)
+        kept = f"flatten(transform({query.parts.rows}, k -> array_repeat(k.r, CAST(k.n AS INT))))"
+    rows = f"SELECT {columns(identity)}, inline({kept}) FROM ({windows})"
     calls = tuple(f"{sql} AS __w_f{i}" for i, sql in query.parts.kept)
-    results = (
-        f"SELECT {columns(identity, calls)} FROM (SELECT {columns(identity)}, inline({rows}) FROM ({windows}))"
-        f" GROUP BY {columns(identity)}"
-    )
+    results = f"SELECT {columns(identity, calls)} FROM ({rows}) GROUP BY {columns(identity)}"
     same = " AND ".join(f"__w_m.{name} <=> __w_r.{name}" for name in identity)
     chosen = tuple(f"__w_r.__w_f{i}" for i, _ in query.parts.kept)
     return f"SELECT {columns('__w_m.*', chosen)} FROM ({windows}) AS __w_m LEFT JOIN ({results}) AS __w_r ON {same}"
+
+
+def _with_standing_rows(query: WindowedQuery, windows: str) -> str:
+    """Return SQL that leaves, of the rows that each window kept, those that were not taken back, in order."""
+    identity, kept = (*query.key_columns, "ws", "we"), query.parts.rows
+    net = (
+        f"SELECT {columns(identity)}, r, sum(n) AS n FROM (SELECT {columns(identity)}, inline({kept}) FROM ({windows}))"
+        f" GROUP BY {columns(identity)}, r HAVING sum(n) <> 0"
+    )
+    gathered = (
+        f"SELECT {columns(identity)}, sort_array(collect_list(named_struct('r', r, 'n', n))) AS {kept} FROM ({net})"
+        f" GROUP BY {columns(identity)}"
+    )
+    same = " AND ".join(f"__w_m.{name} <=> __w_n.{name}" for name in identity)
+    return (
+        f"SELECT __w_m.* EXCEPT ({kept}), __w_n.{kept} FROM ({windows}) AS __w_m"
+        f" LEFT JOIN ({gathered}) AS __w_n ON {same}"
+    )
 
 
 def _values(outputs: tuple[Output, ...]) -> str:
@@ -293,45 +389,47 @@ def _with_layers(query: WindowedQuery, level: str) -> str:
 
 def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
-    tree, now = query.trigger, clock.now
+    tree, now = query.trigger, triggers.Moment(clock.now, clock.after, clock.faster)
     all_nodes = tuple(tree.walk())
-    has_then = bool(triggers.thens(tree))
+    moves = query.once or bool(triggers.thens(tree))
     close = plus("we", query.lateness)
-    gap = query.window.gap or 0 if isinstance(query.window, Sessions) else 0
+    gap = query.window.gap if isinstance(query.window, Sessions) else 0
     reached = "false" if clock.complete else f"({clock.before}L < we AND we <= {clock.after}L)"
     may_close = "true" if clock.drain or not clock.complete else "false"
-    if has_then:
-        ready = tuple(f"{triggers.ready(node, now, clock.after)} AS r_{node.id}" for node in all_nodes)
-    else:
-        ready = (f"{triggers.ready(tree, now, clock.after)} AS r_{tree.id}",)
+    chosen = all_nodes if moves else (tree,)
+    ready = tuple(f"{triggers.ready(node, now)} AS r_{node.id}" for node in chosen)
     level = (
         f"SELECT *, pn > 0 OR {reached} AS looked, {may_close} AND {close} <= {clock.after}L AS closing,"
         f" {columns(ready)} FROM ({with_finals(query, windows)})"
     )
     fires = triggers.fired(tree)
-    chosen = all_nodes if has_then else (tree,)
     level = f"SELECT *, {columns(tuple(f'{fires[n.id]} AS f_{n.id}' for n in chosen))} FROM ({level})"
     again = " AND idx = 0" if query.first_only else ""
     level = f"SELECT *, pn > 0 AND (f_{tree.id} OR closing){again} AS emit FROM ({level})"
-    if has_then:
+    if moves:
         level = f"SELECT *, {columns(tuple(f'{triggers.finished(n)} AS z_{n.id}' for n in all_nodes))} FROM ({level})"
     having = f"coalesce({query.having}, false)" if query.having else "true"
+    if query.parts.standing and query.mode is not Mode.DISCARDING:
+        having += f" AND {query.parts.standing} > 0"  # a window all of whose rows were taken back is no window
     level = f"SELECT *, CASE WHEN emit THEN {having} ELSE false END AS shown FROM ({level})"
     timing = f"CASE WHEN {clock.after}L < we THEN {EARLY} WHEN {clock.before}L < we THEN {ON_TIME} ELSE {LATE} END"
     level = f"SELECT *, {timing} AS timing, CASE WHEN shown THEN {_values(query.outputs)} END AS out FROM ({level})"
     level = _with_layers(query, level)
-    pending = "CASE WHEN emit THEN 0L ELSE pn END AS pn_next, CASE WHEN NOT emit THEN pf END AS pf_next"
-    level = f"SELECT *, {pending} FROM ({level})"
+    pending = tuple(f"CASE WHEN emit THEN {p.none} ELSE {p.name} END AS {p.name}_next" for p in query.pending)
+    level = f"SELECT *, {columns(pending)} FROM ({level})"
 
     contents = tuple(
         f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.partial_columns
     )
     then = tuple(f"{triggers.advanced(tree, node)} AS t_{node.id}" for node in triggers.thens(tree))
-    drop = f"closing AND ({'true' if clock.drain else 'false'} OR {plus(close, gap)} <= {clock.after}L)"
+    forgotten = "false" if gap is None else f"{plus(close, gap)} <= {clock.after}L"
+    drop = f"closing AND ({'true' if clock.drain else 'false'} OR {forgotten})"
     vanished = "vanished" if isinstance(query.window, Sessions) else ""
+    over = tuple(f"over OR z_{tree.id} AS {name}" for name in _over(query))
+    waiting = tuple(f"{name}_next AS {name}" for name in query.pending_columns)
     return "SELECT " + columns(
-        query.key_columns, "ws", "we", contents, "pn_next AS pn", "pf_next AS pf", then,
-        "CASE WHEN emit THEN idx + 1 ELSE idx END AS idx", _standing_next(query, clock),
+        query.key_columns, "ws", "we", contents, waiting, then, "CASE WHEN emit THEN idx + 1 ELSE idx END AS idx", over,
+        _standing_next(query, clock),
         f"{_due_watermark(query, clock, gap)} AS due_wm", f"{_due_clock(query, clock)} AS due_at",
         f"{clock.step}L AS step", f"{drop} AS dropped", f"opened AND {drop} AS momentary", vanished,
         "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
@@ -366,10 +464,11 @@ def _gone(query: WindowedQuery) -> str:
     return f"CASE WHEN emit AND l_step IS NOT NULL THEN {pane} END AS gone"
 
 
-def _due_watermark(query: WindowedQuery, clock: Clock, gap: int) -> str:
+def _due_watermark(query: WindowedQuery, clock: Clock, gap: int | None) -> str:
     """Return SQL for the next watermark at which the window must be looked at without new rows."""
     close = plus("we", query.lateness)
-    points = (f"CASE WHEN {point} > {clock.after}L THEN {point} END" for point in ("we", close, plus(close, gap)))
+    forgotten = () if gap is None else (plus(close, gap),)
+    points = (f"CASE WHEN {point} > {clock.after}L THEN {point} END" for point in ("we", close, *forgotten))
     return f"coalesce(least({', '.join(points)}), {END}L)"
 
 
@@ -392,6 +491,7 @@ def answer(query: WindowedQuery, source: str) -> str:
         source: the *input* relation (``__w_arrival`` may be any constant).
     """
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
+    query = replace(query, trigger=Node(Kind.AT_WATERMARK, 0), once=False)
     windows = partials(query, f"({assigned(query, source)})", -END)
     if isinstance(query.window, Sessions):
         windows = _sessions(query, windows)

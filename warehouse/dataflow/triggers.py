@@ -1,32 +1,38 @@
 """When in processing time: trigger trees compiled to columns over a window's merged row.
 
 The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of this
-table (the Dataflow Model, section 2.3; DIALECT section 3). All leaves count from the window's last pane, so
-the only state a tree keeps is the active part of each THEN (``t_<id>``).
+table (the Dataflow Model, section 2.3; DIALECT section 3). All leaves count from the window's last pane, over
+the *pending* columns (``pending``), so the only state a tree keeps of its own is the active part of each THEN
+(``t_<id>``) and, under ONCE, whether it is over.
 
-===============  ==========================  =====================  ==========================
-kind             due (column expression)     finished when fired    when sessions merge
-===============  ==========================  =====================  ==========================
-AT_WATERMARK     watermark >= end            yes                    nothing to merge
-EVERY_ROWS       pending rows >= n           never                  rows add up
-AFTER_ROWS       pending rows >= n           yes                    rows add up
-EVERY_TIME       clock >= next multiple      never                  earliest first arrival
-AFTER_TIME       clock >= first arrival + i  yes                    earliest first arrival
-NEVER            never                       never                  nothing to merge
-OR               any part due                a part that fired is   parts
-AND              all parts due               a part that fired is   parts
-THEN             the active part is due      its last part is       the least advanced wins
-REPEAT           body or until due           until fired            parts
-===============  ==========================  =====================  ==========================
+================  ==============================  =====================  ============================
+kind              due (column expression)         finished when fired    when sessions merge
+================  ==============================  =====================  ============================
+AT_WATERMARK      watermark >= end                yes                    nothing to merge
+AT_PERCENTILE     faster watermark >= end         yes                    nothing to merge
+EVERY_ROWS        pending rows >= n               never                  rows add up
+AFTER_ROWS        pending rows >= n               yes                    rows add up
+EVERY_BYTES       pending bytes >= n              never                  bytes add up
+AFTER_BYTES       pending bytes >= n              yes                    bytes add up
+EVERY_TIME        clock >= next multiple          never                  earliest first arrival
+AFTER_TIME        clock >= first arrival + i      yes                    earliest first arrival
+WHEN_ROW          a pending row held it           yes                    held for one, held
+WHEN_AGGREGATE    holds for the next pane         yes                    nothing to merge
+NEVER             never                           never                  nothing to merge
+OR                any part due                    a part that fired is   parts
+AND               all parts due                   a part that fired is   parts
+THEN              the active part is due          its last part is       the least advanced wins
+REPEAT            body or until due               until fired            parts
+================  ==============================  =====================  ============================
 
-A finished root starts again. A node that starts again needs no reset of its own: its THENs below return to
-their first part, and there is nothing else to reset.
+A finished root starts again, unless it is to fire ONCE. A node that starts again needs no reset of its own: its
+THENs below return to their first part, and there is nothing else to reset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 
@@ -34,10 +40,15 @@ class Kind(Enum):
     """What a node of a trigger tree is."""
 
     AT_WATERMARK = auto()
+    AT_PERCENTILE = auto()
     EVERY_ROWS = auto()
     AFTER_ROWS = auto()
+    EVERY_BYTES = auto()
+    AFTER_BYTES = auto()
     EVERY_TIME = auto()
     AFTER_TIME = auto()
+    WHEN_ROW = auto()
+    WHEN_AGGREGATE = auto()
     NEVER = auto()
     OR = auto()
     AND = auto()
@@ -52,14 +63,21 @@ class Node:
     Attributes:
         kind: see the module's table.
         id: its number in the tree, unique, parents before children.
-        amount: rows, or microseconds; 0 where the kind has none.
+        amount: rows, bytes, or microseconds; 0 where the kind has none.
         parts: children; REPEAT has the body and, optionally, the until.
+        condition: of WHEN_ROW the column of the input that says whether it holds, of WHEN_AGGREGATE SQL over
+            finals, keys and bounds.
+        percent: of AT_PERCENTILE, how many percent of the recent rows it trusts to be on time.
+        written: the condition in the user's words, to be shown.
     """
 
     kind: Kind
     id: int
     amount: int = 0
     parts: tuple[Node, ...] = ()
+    condition: str = ""
+    percent: float = 0.0
+    written: str = ""
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and all below it, parents first."""
@@ -72,10 +90,49 @@ class Node:
         return frozenset(node.kind for node in self.walk())
 
 
-MOST_PARTS = 1024
-"""A THEN has fewer parts than this: the base in which nested THENs are packed into one number to compare them."""
-
 TIMES = frozenset({Kind.EVERY_TIME, Kind.AFTER_TIME})
+BYTES = frozenset({Kind.EVERY_BYTES, Kind.AFTER_BYTES})
+AT_END = frozenset({Kind.AT_WATERMARK, Kind.AT_PERCENTILE})
+"""Leaves that fire at a window's end in event time."""
+INNER = frozenset({Kind.NEVER, Kind.OR, Kind.AND, Kind.THEN, Kind.REPEAT})
+"""What fires only as something else does."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """One column of what has arrived for a window since its last pane.
+
+    Attributes:
+        name, type: the column.
+        first: aggregate expression over the rows of a batch. merge: over pending columns. none: nothing arrived.
+    """
+
+    name: str
+    type: str
+    first: str
+    merge: str
+    none: str
+
+
+def pending(root: Node) -> tuple[Pending, ...]:
+    """Return the columns that the leaves of a tree need: rows and first arrival always, the others where asked for."""
+    nodes = tuple(root.walk())
+    columns = [
+        Pending("pn", "bigint", "count(1)", "sum(pn)", "0L"),
+        Pending("pf", "bigint", "min(__w_arrival)", "min(pf)", "CAST(NULL AS BIGINT)"),
+    ]
+    if any(node.kind in BYTES for node in nodes):
+        columns.append(Pending("pb", "bigint", "sum(__w_row.size)", "sum(pb)", "0L"))
+    for node in nodes:
+        if node.kind is Kind.WHEN_ROW:
+            name = f"ph_{node.id}"
+            columns.append(Pending(name, "boolean", f"bool_or({node.condition})", f"bool_or({name})", "false"))
+    return tuple(columns)
+
+
+def percentiles(root: Node) -> tuple[float, ...]:
+    """Return the percentages of the tree's faster watermarks, rising."""
+    return tuple(sorted({node.percent for node in root.walk() if node.kind is Kind.AT_PERCENTILE}))
 
 
 def deadline(node: Node, first: str = "pf") -> str:
@@ -90,23 +147,46 @@ def deadline(node: Node, first: str = "pf") -> str:
     return f"{first} + pmod({node.amount}L - pmod({first}, {node.amount}L), {node.amount}L)"
 
 
-def ready(node: Node, clock: int, watermark: int) -> str:
+@dataclass(frozen=True)
+class Moment:
+    """The times against which a tree is looked at, microseconds.
+
+    Attributes:
+        clock: processing time.
+        watermark: after the step.
+        faster: the watermark per percentage of AT_PERCENTILE.
+    """
+
+    clock: int
+    watermark: int
+    faster: Mapping[float, int] = field(default_factory=dict)
+
+
+def ready(node: Node, now: Moment) -> str:
     """Return SQL that says whether ``node`` is due, children inline."""
     match node.kind:
         case Kind.AT_WATERMARK:
-            return f"({watermark}L >= we)"
+            return f"({now.watermark}L >= we)"
+        case Kind.AT_PERCENTILE:
+            return f"({max(now.watermark, now.faster.get(node.percent, now.watermark))}L >= we)"
         case Kind.EVERY_ROWS | Kind.AFTER_ROWS:
             return f"(pn > 0 AND pn >= {node.amount})"
+        case Kind.EVERY_BYTES | Kind.AFTER_BYTES:
+            return f"(pn > 0 AND pb >= {node.amount})"
         case Kind.EVERY_TIME | Kind.AFTER_TIME:
-            return f"(pn > 0 AND {clock}L >= {deadline(node)})"
+            return f"(pn > 0 AND {now.clock}L >= {deadline(node)})"
+        case Kind.WHEN_ROW:
+            return f"(pn > 0 AND ph_{node.id})"
+        case Kind.WHEN_AGGREGATE:
+            return f"(pn > 0 AND coalesce({node.condition}, false))"
         case Kind.NEVER:
             return "false"
         case Kind.OR | Kind.REPEAT:
-            return "(" + " OR ".join(ready(part, clock, watermark) for part in node.parts) + ")"
+            return "(" + " OR ".join(ready(part, now) for part in node.parts) + ")"
         case Kind.AND:
-            return "(" + " AND ".join(ready(part, clock, watermark) for part in node.parts) + ")"
+            return "(" + " AND ".join(ready(part, now) for part in node.parts) + ")"
         case Kind.THEN:
-            whens = " ".join(f"WHEN {i} THEN {ready(p, clock, watermark)}" for i, p in enumerate(node.parts))
+            whens = " ".join(f"WHEN {i} THEN {ready(p, now)}" for i, p in enumerate(node.parts))
             return f"(CASE t_{node.id} {whens} END)"
     raise AssertionError(node.kind)
 
@@ -131,9 +211,7 @@ def fired(root: Node) -> dict[int, str]:
 def finished(node: Node) -> str:
     """Return SQL that says whether ``node`` finished in this step, over the columns ``f_<id>``."""
     match node.kind:
-        case Kind.AT_WATERMARK | Kind.AFTER_ROWS | Kind.AFTER_TIME:
-            return f"f_{node.id}"
-        case Kind.EVERY_ROWS | Kind.EVERY_TIME | Kind.NEVER:
+        case Kind.EVERY_ROWS | Kind.EVERY_BYTES | Kind.EVERY_TIME | Kind.NEVER:
             return "false"
         case Kind.OR | Kind.AND:
             return "(" + " OR ".join(finished(part) for part in node.parts) + ")"
@@ -141,7 +219,7 @@ def finished(node: Node) -> str:
             return finished(node.parts[-1])
         case Kind.REPEAT:
             return f"f_{node.parts[1].id}" if len(node.parts) == 2 else "false"
-    raise AssertionError(node.kind)
+    return f"f_{node.id}"
 
 
 def thens(root: Node) -> tuple[Node, ...]:
@@ -175,5 +253,7 @@ def merged_part(root: Node, node: Node, member: str) -> str:
         member: a condition that says which rows of the group have a say.
     """
     chain = [n for n in enclosing(root)[node.id] if n.kind is Kind.THEN] + [node]
-    digits = " + ".join(f"t_{n.id} * {MOST_PARTS ** (len(chain) - 1 - i)}L" for i, n in enumerate(chain))
-    return f"CAST(coalesce(min(CASE WHEN {member} THEN {digits} END), 0) % {MOST_PARTS} AS INT)"
+    if len(chain) == 1:
+        return f"coalesce(min(CASE WHEN {member} THEN t_{node.id} END), 0)"
+    places = ", ".join(f"t_{n.id}" for n in chain)
+    return f"coalesce(min(CASE WHEN {member} THEN array({places}) END)[{len(chain) - 1}], 0)"

@@ -42,7 +42,7 @@ class Sliding:
 
 @dataclass(frozen=True)
 class Sessions:
-    """Rows of a key less than ``gap`` apart; None: the gap is the column ``gap`` of the row."""
+    """Rows of a key less than ``gap`` apart; None: the gap is the row's own, ``__w_gap``."""
 
     gap: int | None
 
@@ -69,7 +69,7 @@ def assignment(window: Window, keys: tuple[str, ...]) -> tuple[str, str]:
             start = f"ts - pmod(ts - {offset}L, {window.slice}L)"
             return start, f"{start} + {window.slice}L"
         case Sessions(gap):
-            return "ts", "ts + gap" if gap is None else f"ts + {gap}L"
+            return "ts", "ts + __w_gap" if gap is None else f"ts + {gap}L"
         case Global():
             return f"{BEGINNING}L", f"{END}L"
 

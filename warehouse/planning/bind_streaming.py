@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from warehouse.catalog.entries import Column
+from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import Kind
 from warehouse.dataflow.windows import Sessions
 from warehouse.errors import SourceText, Span, WarehouseError, fail
-from warehouse.language.fragments import Fragment
+from warehouse.language.fragments import Fragment, of
 from warehouse.language.names import quote_name
 from warehouse.language.statements import QueryBlock, QueryShape
 from warehouse.planning import checks, scan
@@ -118,17 +119,32 @@ def _windowed(
     context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock
 ) -> StreamingQuery:
     bound = writer.bound(block, lambda fragment: fragment.text)
+    retracted = any(s.retracts for s in sources)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
-        first_only=DISTINCT_RELATION in text.aliases(block.relation or block.span),
+        first_only=DISTINCT_RELATION in text.aliases(block.relation or block.span) and not retracted,
+        retracted=retracted,
     )  # fmt: skip
     checks.check_windowed(text, block, query, sources)
     relation = with_list(text) + bound.input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     if not context.analyzer.is_deterministic(with_list(text) + bound.input(text, plain, "0L AS __w_arrival")):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
+    if not context.analyzer.is_deterministic(of(_over_results(query))):
+        fail("WAREHOUSE_NONDETERMINISTIC", block.select)
     columns = tuple(Column(o.name, o.type) for o in query.result)
     return StreamingQuery(SourceText(text.text), sources, relation, query, columns)
+
+
+def _over_results(query: WindowedQuery) -> str:
+    """Return SQL with everything that a block computes from its keys, results and bounds, over typed NULLs."""
+    kinds = dict(zip(query.key_columns, query.keys, strict=True))
+    kinds |= {f"__w_f{i}": call.type for i, call in enumerate(query.calls)}
+    kinds |= dict.fromkeys(("__w_start", "__w_end"), "timestamp")
+    conditions = [n.condition for n in query.trigger.walk() if n.kind is Kind.WHEN_AGGREGATE]
+    computed = [*(o.sql for o in query.outputs), *([query.having] if query.having else []), *conditions]
+    nothing = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds.items())
+    return f"SELECT {', '.join(computed)} FROM (SELECT {nothing})"
 
 
 def repeats(query: StreamingQuery) -> bool:
@@ -137,6 +153,8 @@ def repeats(query: StreamingQuery) -> bool:
         return any(getattr(s.entry, "repeats", False) for s in query.sources if s.kind is SourceKind.CHANGES)
     if query.windowed.first_only:
         return False
+    if query.windowed.once and not query.windowed.trigger.parts:
+        return isinstance(query.windowed.window, Sessions)
     if query.windowed.trigger.kinds() == {Kind.AT_WATERMARK} and query.windowed.lateness == 0:
         return isinstance(query.windowed.window, Sessions)
     return True

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 from warehouse.catalog.entries import Column
 from warehouse.dataflow.aggregates import Argument, Call
 from warehouse.dataflow.query import Output, WindowedQuery
-from warehouse.errors import Span, fail
+from warehouse.dataflow.triggers import Kind
+from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, of, quoted, rewritten
-from warehouse.language.statements import Mode, QueryBlock, QueryShape
+from warehouse.language.statements import Mode, QueryBlock, QueryShape, SessionWindow, When
 from warehouse.language.tokens import Token
 from warehouse.planning import scan
 from warehouse.planning.context import Context
-from warehouse.planning.windowing import DEFAULT_LATENESS, planned_trigger, planned_window, time_of
+from warehouse.planning.windowing import DEFAULT_LATENESS, conditions, planned_trigger, planned_window, time_of
 
 Render = Callable[[Span], Fragment]
 """Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
 
-BOUNDS = "(SELECT CAST(NULL AS TIMESTAMP) AS window_start, CAST(NULL AS TIMESTAMP) AS window_end) AS __w_bounds"
+Bounds = dict[str, str]
+"""The names that stand for the bounds of a block's window, and the columns that hold them."""
 _BOUND_NAMES = {"window_start": "__w_start", "window_end": "__w_end"}
 
 
@@ -99,22 +101,37 @@ def bind_block(
     assert block.relation is not None
     clauses = block.clauses
     functions = context.analyzer.aggregate_functions()
+    whens = tuple(conditions(clauses.trigger.trigger)) if clauses and clauses.trigger else ()
     places = [item.expression for item in block.items] + ([block.having] if block.having else [])
+    places += [when.condition for when in whens]
     found = [call for place in places for call in scan.aggregate_calls(text.words(place), functions)]
     for call in found:
         if call.over:
             fail("WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY", call.span, function=call.function)
-    keys = _keys(context, text, block, found, analysis)
-    outputs = _analyzed(context, text, block, keys, found, analysis)
+    bounds = _bounds_meant(context, block, analysis)
+    keys = _keys(context, text, block, found, bounds, analysis)
+    outputs = _analyzed(context, text, block, keys, found, bounds, analysis)
     names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
+    for when in whens:
+        _check_condition(context, text, block, when, keys, found, bounds, analysis)
     binder = _Arguments(context, text, analysis)
     calls = tuple(
         binder.call(call, kind.type) for call, kind in zip(_distinct_calls(text, found), call_types, strict=True)
     )
+    rewriting = _Finals(text, block, keys, found, bounds)
+
+    def condition(when: When) -> tuple[Kind, str]:
+        if _of_row(when, found):
+            return Kind.WHEN_ROW, f"coalesce({binder.column(when.condition)}, false)"
+        return Kind.WHEN_AGGREGATE, mark(rewriting.of(when.condition))
+
+    trigger = planned_trigger(text.text, clauses.trigger if clauses else None, condition)
     window = clauses.window if clauses else None
     time = time_of(window)
     select = [quoted(text.text, k) + f" AS __w_k{i}" for i, k in enumerate(keys)]
     select.append((render_time(analysis, time) if time else of("TIMESTAMP'1970-01-01'")) + " AS __w_time")
+    if isinstance(window, SessionWindow) and isinstance(window.gap, Span):
+        select.append(_gap(context, text, block, window.gap, analysis))
     select += [fragment + f" AS {name}" for name, fragment in binder.columns]
     listed = joined(", ", select)
     where = " WHERE " + analysis(block.where) if block.where else of("")
@@ -126,12 +143,11 @@ def bind_block(
             fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
     calls = tuple(binder.typed(call, {c.name: c.type for c in types}) for call in calls)
     select[len(keys)] = _as_timestamp(select[len(keys)], types[len(keys)].type)
-    rewriting = _Finals(text, block, keys, found)
     named = _output_names(block, names)
     query = WindowedQuery(
         keys=tuple(c.type for c in types[: len(keys)]),
         window=planned_window(text.text, window),
-        trigger=planned_trigger(text.text, clauses.trigger if clauses else None),
+        trigger=trigger,
         mode=(clauses.mode if clauses else None) or Mode.ACCUMULATING,
         lateness=DEFAULT_LATENESS if clauses is None or clauses.lateness is None else _lateness(text, clauses.lateness),
         calls=calls,
@@ -140,6 +156,7 @@ def bind_block(
             Output(name, column.type, mark(rewriting.of(item.expression)))
             for item, name, column in zip(block.items, named, names, strict=True)
         ),
+        once=bool(clauses and clauses.trigger and clauses.trigger.once),
     )
     return BoundBlock(block, query, joined(", ", select))
 
@@ -147,6 +164,44 @@ def bind_block(
 def render_time(render: Render, time: Span) -> Fragment:
     """Return the window's time expression."""
     return "(" + render(time) + ")"
+
+
+def _gap(context: Context, text: Text, block: QueryBlock, gap: Span, analysis: Render) -> Fragment:
+    """Return the item of the *input* that is a row's own gap in microseconds."""
+    assert block.relation is not None
+    expression = "(" + analysis(gap) + ")"
+    (column,) = context.analyzer.columns("SELECT " + expression + " FROM " + analysis(block.relation))
+    if not column.type.startswith("interval") or set(column.type.split()) & {"month", "year"}:
+        fail("WAREHOUSE_GAP_TYPE", gap, expression=gap.of(text.text), type=column.type)
+    return "unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + " + expression + ") AS __w_gap"
+
+
+def _of_row(when: When, found: list[scan.FoundCall]) -> bool:
+    """Say whether a condition is about each row that arrives, since it holds no aggregate."""
+    return not any(when.condition.covers(call.span) for call in found)
+
+
+def _check_condition(
+    context: Context, text: Text, block: QueryBlock, when: When, keys: list[Span], found: list[scan.FoundCall],
+    bounds: Bounds, analysis: Render,
+) -> None:  # fmt: skip
+    """Refuse a condition that is not one, or that speaks of a row and of aggregates in one breath."""
+    assert block.relation is not None
+    if _of_row(when, found):
+        condition = "(" + analysis(when.condition) + ")"
+        (column,) = context.analyzer.columns("SELECT " + condition + " FROM " + analysis(block.relation))
+    else:
+        edits = _bound_edits(text, when.condition, found, bounds, "__w_bounds.{name}")
+        condition = rewritten(text.text, when.condition, edits)
+        whole = _plain_aggregation(text, block, [condition], keys, bounds, analysis)
+        try:
+            (column,) = context.analyzer.columns(whole)
+        except WarehouseError as error:
+            if error.diagnostics[0].condition.startswith("MISSING_AGGREGATION"):
+                fail("WAREHOUSE_WHEN_MIXES", when.condition, written=when.condition.of(text.text).strip())
+            raise
+    if column.type != "boolean":
+        fail("WAREHOUSE_WHEN_TYPE", when.condition, written=when.condition.of(text.text).strip(), type=column.type)
 
 
 def _as_timestamp(item: Fragment, kind: str) -> Fragment:
@@ -182,7 +237,20 @@ def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
 # ------------------------------------------------------------------ group keys
 
 
-def _keys(context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], analysis: Render) -> list[Span]:
+def _bounds_meant(context: Context, block: QueryBlock, analysis: Render) -> Bounds:
+    """Return which names stand for the bounds of the block's own window.
+
+    Without a WINDOW clause, a column of the source that is called so is meant: a table of windows is regrouped.
+    """
+    if block.clauses and block.clauses.window:
+        return _BOUND_NAMES
+    assert block.relation is not None
+    return {n: c for n, c in _BOUND_NAMES.items() if not _has_column(context, block, of(n), analysis)}
+
+
+def _keys(
+    context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], bounds: Bounds, analysis: Render
+) -> list[Span]:
     """Return the spans of the key expressions: ordinals and aliases looked up, the window's own bounds left out."""
     aliases = {item.alias.strip("`").lower(): item for item in block.items if item.alias}
     keys: list[Span] = []
@@ -196,27 +264,22 @@ def _keys(context: Context, text: Text, block: QueryBlock, found: list[scan.Foun
             if not 1 <= number <= len(block.items):
                 fail("WAREHOUSE_GROUP_BY_POSITION", span, position=number, count=len(block.items))
             span = block.items[number - 1].expression
-        elif len(tokens) == 1 and tokens[0].text.lower() in aliases and not _is_column(context, block, span, analysis):
+        elif len(tokens) == 1 and (
+            tokens[0].text.lower() in aliases and not _has_column(context, block, analysis(span), analysis)
+        ):
             span = aliases[tokens[0].text.lower()].expression
-        if not _only_bounds(text.words(span)) and not any(_same(text, block, span, k) for k in keys):
+        if not scan.names(text.words(span), bounds) and not any(_same(text, block, span, k) for k in keys):
             keys.append(span)
     return keys
 
 
-def _is_column(context: Context, block: QueryBlock, span: Span, analysis: Render) -> bool:
-    from warehouse.errors import WarehouseError
-
+def _has_column(context: Context, block: QueryBlock, name: Fragment, analysis: Render) -> bool:
     assert block.relation is not None
     try:
-        context.analyzer.columns("SELECT " + analysis(span) + " FROM " + analysis(block.relation))
+        context.analyzer.columns("SELECT " + name + " FROM " + analysis(block.relation))
     except WarehouseError:
         return False
     return True
-
-
-def _only_bounds(tokens: list[Token]) -> bool:
-    """Say whether the expression reads the window's bounds: then it is no key of its own."""
-    return bool(scan.names(tokens, _BOUND_NAMES))
 
 
 def _same(text: Text, block: QueryBlock, one: Span, other: Span) -> bool:
@@ -242,37 +305,48 @@ def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
 
 
 def _bound_edits(
-    text: Text, place: Span, found: list[scan.FoundCall], to: Callable[[str], str]
+    text: Text, place: Span, found: list[scan.FoundCall], bounds: Bounds, written: str
 ) -> list[tuple[Span, str]]:
-    """Return edits for the window's bounds at ``place``, outside aggregate calls."""
+    """Return edits that replace the window's bounds at ``place``, outside aggregate calls, by ``written`` of them."""
     calls = [c.span for c in found]
     return [
-        (span, to(name))
-        for name, span in scan.names(text.words(place), _BOUND_NAMES)
+        (span, written.format(name=name, column=bounds[name]))
+        for name, span in scan.names(text.words(place), bounds)
         if not any(c.covers(span) for c in calls)
     ]
 
 
 def _analyzed(
-    context: Context, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], analysis: Render
-) -> tuple[Column, ...]:
+    context: Context, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds,
+    analysis: Render,
+) -> tuple[Column, ...]:  # fmt: skip
     """Return the columns of the block as a plain aggregation: its items, then each distinct aggregate call."""
     assert block.relation is not None
 
     def bounded(place: Span) -> Fragment:
-        edits = _bound_edits(text, place, found, lambda name: f"__w_bounds.{name}")
+        edits = _bound_edits(text, place, found, bounds, "__w_bounds.{name}")
         return rewritten(text.text, place, edits) if edits else analysis(place)
 
     items = [bounded(item.span) for item in block.items]
     items += [quoted(text.text, call.span) for call in _distinct_calls(text, found)]
-    grouped = joined(", ", [*(quoted(text.text, k) for k in keys), "__w_bounds.window_start", "__w_bounds.window_end"])
-    query = "SELECT " + joined(", ", items) + f" FROM {BOUNDS} CROSS JOIN " + analysis(block.relation)
-    if block.where:
-        query = query + " WHERE " + analysis(block.where)
-    query = query + " GROUP BY " + grouped
+    query = _plain_aggregation(text, block, items, keys, bounds, analysis)
     if block.having:
         query = query + " HAVING " + bounded(block.having)
     return context.analyzer.columns(query)
+
+
+def _plain_aggregation(
+    text: Text, block: QueryBlock, items: list[Fragment], keys: list[Span], bounds: Bounds, analysis: Render
+) -> Fragment:
+    """Return the block as a plain aggregation that selects ``items``, without HAVING."""
+    assert block.relation is not None
+    listed = ", ".join(["1 AS __w_one", *(f"CAST(NULL AS TIMESTAMP) AS {name}" for name in bounds)])
+    query = "SELECT " + joined(", ", items) + f" FROM (SELECT {listed}) AS __w_bounds CROSS JOIN "
+    query = query + analysis(block.relation)
+    if block.where:
+        query = query + " WHERE " + analysis(block.where)
+    grouped = [*(quoted(text.text, k) for k in keys), *(of(f"__w_bounds.{name}") for name in ("__w_one", *bounds))]
+    return query + " GROUP BY " + joined(", ", grouped)
 
 
 def _output_names(block: QueryBlock, analyzed: tuple[Column, ...]) -> list[str]:
@@ -298,7 +372,8 @@ class _Arguments:
         self.columns: list[tuple[str, Fragment]] = []
         self._names: dict[tuple[str, ...], str] = {}
 
-    def _column(self, span: Span) -> str:
+    def column(self, span: Span) -> str:
+        """Return the column that holds the expression at ``span``."""
         key = tuple(t.text.lower() if t.is_name else t.text for t in self.text.words(span))
         if key not in self._names:
             self._names[key] = f"x{len(self.columns)}"
@@ -309,20 +384,20 @@ class _Arguments:
         written = span.of(self.text.text)
         if self.context.analyzer.is_constant(written):
             return Argument(written, "", constant=True)
-        return Argument(self._column(span), "")
+        return Argument(self.column(span), "")
 
     def call(self, found: scan.FoundCall, kind: str) -> Call:
         """Return the call over argument columns; argument types are still unknown."""
         arguments = [self._argument(a) for a in found.arguments]
         if arguments and all(a.constant for a in arguments):
-            arguments[0] = Argument(self._column(found.arguments[0]), "")
+            arguments[0] = Argument(self.column(found.arguments[0]), "")
         rest = ""
         if found.rest:
             edits = [(o, f"{{{i}}}") for i, o in enumerate(found.ordering)]
             rest = rewritten(self.text.text.replace("{", "{{").replace("}", "}}"), found.rest, edits).text
         return Call(
             found.function, tuple(arguments), found.distinct,
-            self._column(found.filter) if found.filter else None, kind, rest,
+            self.column(found.filter) if found.filter else None, kind, rest,
             tuple(self._argument(o) for o in found.ordering),
         )  # fmt: skip
 
@@ -341,8 +416,8 @@ class _Arguments:
 class _Finals:
     """Rewrites an item or HAVING to read finals, keys and bounds instead of rows."""
 
-    def __init__(self, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall]):
-        self.text, self.found = text, found
+    def __init__(self, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds):
+        self.text, self.found, self.bounds = text, found, bounds
         self.aliases = text.aliases(block.relation or block.span)
         self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
         order = {_call_key(text, c): i for i, c in enumerate(_distinct_calls(text, found))}
@@ -351,7 +426,7 @@ class _Finals:
     def of(self, place: Span) -> Fragment:
         """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``."""
         edits: list[tuple[Span, str]] = [(s, n) for s, n in self.calls if place.covers(s)]
-        edits += _bound_edits(self.text, place, self.found, _BOUND_NAMES.__getitem__)
+        edits += _bound_edits(self.text, place, self.found, self.bounds, "{column}")
         text = scan.words(self.text.words(place), self.aliases)
         for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
             covered = [s for s, _ in edits]

@@ -9,8 +9,8 @@ from itertools import pairwise
 from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.dataflow.aggregates import ORDER_SENSITIVE
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.triggers import Kind
-from warehouse.dataflow.windows import Global
+from warehouse.dataflow.triggers import AT_END, INNER
+from warehouse.dataflow.windows import Global, Sessions
 from warehouse.errors import Span, fail
 from warehouse.language.statements import Mode, QueryBlock
 from warehouse.planning import scan
@@ -135,6 +135,26 @@ def check_windowed(text: Text, block: QueryBlock, query: WindowedQuery, sources:
     _order_sensitive(text, block, query)
     for source in sources:
         _double_counting(source)
+    if query.retracted:
+        _taken_back(block, query, next(s for s in sources if s.retracts))
+
+
+def _taken_back(block: QueryBlock, query: WindowedQuery, source: StreamSource) -> None:
+    """Refuse what cannot be computed when rows are taken back."""
+    if isinstance(query.window, Sessions):
+        assert block.clauses and block.clauses.window
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", block.clauses.window.span,
+            what="a session over a RETRACTING table, which splits when a row is taken back",
+            example="FIXED, SLIDING or GLOBAL",
+        )  # fmt: skip
+    for position, _ in query.parts.kept:
+        call = query.calls[position]
+        if query.mode is Mode.DISCARDING:
+            fail("WAREHOUSE_DISCARDING_CANNOT_SUBTRACT", block.select, function=call.function, table=source.name)
+        for argument in (*call.arguments, *call.ordering):
+            if argument.type.startswith("map<") or "map<" in argument.type or "variant" in argument.type:
+                fail("WAREHOUSE_RETRACTED_TYPE", block.select, function=call.function, type=argument.type)
 
 
 def _order_sensitive(text: Text, block: QueryBlock, query: WindowedQuery) -> None:
@@ -151,13 +171,6 @@ def _double_counting(source: StreamSource) -> None:
     entry = source.entry
     if source.kind is not SourceKind.CHANGES or entry is None or isinstance(entry, StreamEntry):
         return
-    if entry.mode == Mode.RETRACTING.name:
-        fail(
-            "WAREHOUSE_NOT_BUILT_YET",
-            source.reference.span,
-            what="an aggregation over a RETRACTING table",
-            example=f"STREAM panes('{entry.name}')",
-        )
     if entry.mode == Mode.ACCUMULATING.name and entry.repeats:
         fail("WAREHOUSE_DOUBLE_COUNTING", source.reference.span, table=entry.name)
 
@@ -165,14 +178,14 @@ def _double_counting(source: StreamSource) -> None:
 def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]) -> None:
     """Refuse a window that no watermark can close under a trigger that waits for one."""
     kinds = query.trigger.kinds()
-    fires_otherwise = bool(kinds & {Kind.EVERY_ROWS, Kind.AFTER_ROWS, Kind.EVERY_TIME, Kind.AFTER_TIME})
+    fires_otherwise = bool(kinds - AT_END - INNER)
     place = block.clauses.trigger.span if block.clauses and block.clauses.trigger else block.select
     if all(s.bounded for s in sources):
         return
     if isinstance(query.window, Global):
         if not fires_otherwise:
             fail("WAREHOUSE_UNBOUNDED_AGGREGATE", place if block.clauses else _grouping_place(text, block))
-    elif Kind.AT_WATERMARK in kinds and not all(s.has_watermark for s in sources):
+    elif kinds & AT_END and not all(s.has_watermark for s in sources):
         lacking = next(s for s in sources if not s.has_watermark)
         fail("WAREHOUSE_NO_WATERMARK", lacking.reference.span, stream=lacking.reference.name.last)
 

@@ -41,6 +41,14 @@ def trigger_text(node: Node) -> str:
     match node.kind:
         case Kind.AT_WATERMARK:
             return "AT WATERMARK"
+        case Kind.AT_PERCENTILE:
+            return f"AT WATERMARK PERCENTILE {node.percent:g}"
+        case Kind.EVERY_BYTES:
+            return f"EVERY {node.amount} BYTES"
+        case Kind.AFTER_BYTES:
+            return f"AFTER {node.amount} BYTES"
+        case Kind.WHEN_ROW | Kind.WHEN_AGGREGATE:
+            return f"WHEN ({node.written})"
         case Kind.EVERY_ROWS:
             return f"EVERY {node.amount} ROWS"
         case Kind.AFTER_ROWS:
@@ -62,11 +70,13 @@ def state_text(query: WindowedQuery) -> str:
         return "one row per key, kept until DRAIN: grows with the number of keys"
     if query.lateness is None:
         return "ALLOWED LATENESS UNBOUNDED: windows are kept until DRAIN; grows with time"
-    gap = (
-        f" and one gap of {duration(query.window.gap)}"
-        if isinstance(query.window, Sessions) and query.window.gap
-        else ""
-    )
+    gap = ""
+    if isinstance(query.window, Sessions):
+        if query.window.gap is None:
+            return (
+                "a GAP of the row: no gap is known to be the longest, so sessions are kept until DRAIN; grows with time"
+            )
+        gap = f" and one gap of {duration(query.window.gap)}"
     return f"a window is dropped when the watermark passes its end by {duration(query.lateness)}{gap}"
 
 
@@ -88,7 +98,8 @@ def block_lines(query: WindowedQuery) -> Iterator[str]:
     yield "== Windowed aggregation =="
     yield f"what:   {aggregates_text(query)}; {len(query.keys)} group key{'s' if len(query.keys) != 1 else ''}"
     yield f"where:  {window_text(query.window)}"
-    yield f"when:   {trigger_text(query.trigger)}"
+    when = trigger_text(query.trigger)
+    yield f"when:   {f'ONCE ({when})' if query.once else when}"
     yield f"how:    {query.mode.name}"
     yield f"late:   {'never' if query.lateness is None else 'after ' + duration(query.lateness)}"
     yield f"state:  {state_text(query)}"
@@ -120,8 +131,8 @@ def warnings(query: StreamingQuery) -> Iterator[str]:
         yield "panes repeat what earlier panes held: a reader that adds them up counts twice"
     if block.lateness == 0:
         yield "ALLOWED LATENESS is zero: every row behind the watermark goes to late_rows"
-    if block.trigger.kinds() <= {Kind.NEVER}:
-        yield "the trigger never fires: a window is emitted only when it closes"
+    if block.once:
+        yield "TRIGGER ONCE may lose rows: those that come to a window whose trigger has finished go to late_rows"
 
 
 def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
@@ -135,7 +146,7 @@ def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
         return
     yield "Keys", str(len(block.keys))
     yield "Window", window_text(block.window)
-    yield "Trigger", trigger_text(block.trigger)
+    yield "Trigger", f"ONCE ({trigger_text(block.trigger)})" if block.once else trigger_text(block.trigger)
     yield "Allowed lateness", "unbounded" if block.lateness is None else duration(block.lateness)
     yield "State", state_text(block)
 

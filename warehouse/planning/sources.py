@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.errors import fail
-from warehouse.language.statements import StreamReference
+from warehouse.language.statements import Mode, StreamReference
 from warehouse.planning.context import Context
 
 
@@ -49,6 +49,13 @@ class StreamSource:
     def bounded(self) -> bool:
         """Say whether the source ends: a replay does."""
         return isinstance(self.entry, StreamEntry) and self.entry.format == "replay"
+
+    @property
+    def retracts(self) -> bool:
+        """Say whether rows that were read can be taken back: those of a RETRACTING table can."""
+        if self.kind is not SourceKind.CHANGES or not isinstance(self.entry, StreamingTableEntry):
+            return False
+        return self.entry.mode == Mode.RETRACTING.name
 
     @property
     def has_watermark(self) -> bool:

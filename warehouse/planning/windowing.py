@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 
-from warehouse.dataflow import times, triggers, windows
+from warehouse.dataflow import times, windows
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.errors import Span, fail
 from warehouse.language.statements import (
@@ -71,28 +72,75 @@ def planned_window(text: str, window: WindowSpec | None) -> windows.Window:
             return windows.Sliding(long, step, _offset(text, offset))
         case SessionWindow(gap=Interval() as gap):
             return windows.Sessions(_length(text, gap, "GAP"))
-        case SessionWindow(gap=Span() as gap):
-            fail(
-                "WAREHOUSE_NOT_BUILT_YET",
-                gap,
-                what="a GAP that is an expression of the row",
-                example="a constant interval",
-            )
+        case SessionWindow():
+            return windows.Sessions(None)
     raise AssertionError(window)
 
 
-def planned_trigger(text: str, clause: TriggerClause | None) -> Node:
+Condition = Callable[[When], tuple[Kind, str]]
+"""Returns what kind of condition a WHEN has, and its SQL as ``triggers.Node`` wants it."""
+
+
+def conditions(trigger: Trigger | None) -> Iterator[When]:
+    """Yield the WHEN units of a trigger, as written."""
+    match trigger:
+        case When():
+            yield trigger
+        case AtWatermark(early=early, late=late):
+            yield from conditions(early)
+            yield from conditions(late)
+        case Or(parts=parts) | And(parts=parts) | Then(parts=parts):
+            for part in parts:
+                yield from conditions(part)
+        case Repeat(body=body, until=until):
+            yield from conditions(body)
+            yield from conditions(until)
+
+
+def planned_trigger(text: str, clause: TriggerClause | None, condition: Condition) -> Node:
     """Return the trigger tree; EARLY and LATE are spelled out as REPEAT, UNTIL and THEN.
 
     Raises:
-        WarehouseError: a unit that is not built yet, or an amount that cannot be.
+        WarehouseError: an amount that cannot be, or a unit that can never fire.
     """
     if clause is None:
         return Node(Kind.AT_WATERMARK, 0)
-    if clause.once:
-        fail("WAREHOUSE_NOT_BUILT_YET", clause.span, what="TRIGGER ONCE", example="the trigger without ONCE")
-    numbers = count()
-    return _node(text, _spelled_out(clause.trigger), numbers)
+    _refuse_dead(text, clause.trigger)
+    return _node(text, _spelled_out(clause.trigger), count(), condition)
+
+
+def _can_fire(trigger: Trigger) -> bool:
+    """Say whether there is any input on which the trigger fires."""
+    match trigger:
+        case Never():
+            return False
+        case And(parts=parts):
+            return all(map(_can_fire, parts))
+        case Or(parts=parts):
+            return any(map(_can_fire, parts))
+        case Then(parts=parts):
+            return _can_fire(parts[0])
+        case Repeat(body=body, until=until):
+            return _can_fire(body) or (until is not None and _can_fire(until))
+    return True
+
+
+def _refuse_dead(text: str, trigger: Trigger) -> None:
+    """Refuse what can never fire, but for a NEVER that stands beside something that can."""
+    if not _can_fire(trigger):
+        fail("WAREHOUSE_TRIGGER_NEVER_FIRES", trigger.span, written=trigger.span.of(text) if trigger.span else "")
+    match trigger:
+        case AtWatermark(early=early, late=late):
+            inside = [part for part in (early, late) if part is not None]
+        case Or(parts=parts) | And(parts=parts) | Then(parts=parts):
+            inside = list(parts)
+        case Repeat(body=body, until=until):
+            inside = [body, *([until] if until else [])]
+        case _:
+            inside = []
+    for part in inside:
+        if not isinstance(part, Never):
+            _refuse_dead(text, part)
 
 
 def _spelled_out(trigger: Trigger) -> Trigger:
@@ -112,13 +160,17 @@ def _spelled_out(trigger: Trigger) -> Trigger:
     return trigger
 
 
-def _node(text: str, trigger: Trigger, numbers: count[int]) -> Node:
+def _node(text: str, trigger: Trigger, numbers: count[int], condition: Condition) -> Node:
     number = next(numbers)
+
+    def nodes(parts: Iterable[Trigger]) -> tuple[Node, ...]:
+        return tuple(_node(text, part, numbers, condition) for part in parts)
+
     match trigger:
         case AtWatermark(percentile=None):
             return Node(Kind.AT_WATERMARK, number)
-        case AtWatermark(span=span):
-            _not_yet(span, "AT WATERMARK PERCENTILE", "AT WATERMARK")
+        case AtWatermark(percentile=float() as percent):
+            return Node(Kind.AT_PERCENTILE, number, percent=percent)
         case Every(interval=Interval() as interval):
             return Node(Kind.EVERY_TIME, number, _length(text, interval, "EVERY"))
         case After(interval=Interval() as interval):
@@ -127,23 +179,23 @@ def _node(text: str, trigger: Trigger, numbers: count[int]) -> Node:
             return Node(Kind.EVERY_ROWS, number, _rows(rows, span))
         case After(rows=int() as rows, span=span):
             return Node(Kind.AFTER_ROWS, number, _rows(rows, span))
-        case Every(span=span) | After(span=span):
-            _not_yet(span, "a trigger on BYTES", "ROWS")
-        case When(span=span):
-            _not_yet(span, "TRIGGER WHEN", "EVERY, AFTER or AT WATERMARK")
+        case Every(bytes=int() as size):
+            return Node(Kind.EVERY_BYTES, number, size)
+        case After(bytes=int() as size):
+            return Node(Kind.AFTER_BYTES, number, size)
+        case When(condition=place):
+            kind, sql = condition(trigger)
+            return Node(kind, number, condition=sql, written=place.of(text).strip())
         case Never():
             return Node(Kind.NEVER, number)
         case Or(parts=parts):
-            return Node(Kind.OR, number, 0, tuple(_node(text, p, numbers) for p in parts))
+            return Node(Kind.OR, number, 0, nodes(parts))
         case And(parts=parts):
-            return Node(Kind.AND, number, 0, tuple(_node(text, p, numbers) for p in parts))
-        case Then(parts=parts, span=span):
-            if len(parts) >= triggers.MOST_PARTS:
-                fail("WAREHOUSE_TRIGGER_TOO_LONG", span, most=triggers.MOST_PARTS - 1)
-            return Node(Kind.THEN, number, 0, tuple(_node(text, p, numbers) for p in parts))
+            return Node(Kind.AND, number, 0, nodes(parts))
+        case Then(parts=parts):
+            return Node(Kind.THEN, number, 0, nodes(parts))
         case Repeat(body=body, until=until):
-            both = (body,) if until is None else (body, until)
-            return Node(Kind.REPEAT, number, 0, tuple(_node(text, p, numbers) for p in both))
+            return Node(Kind.REPEAT, number, 0, nodes((body,) if until is None else (body, until)))
     raise AssertionError(trigger)
 
 
@@ -151,7 +203,3 @@ def _rows(rows: int, span: Span | None) -> int:
     if rows <= 0:
         fail("WAREHOUSE_COUNT_NOT_POSITIVE", span, value=rows)
     return rows
-
-
-def _not_yet(span: Span | None, what: str, instead: str) -> None:
-    fail("WAREHOUSE_NOT_BUILT_YET", span, what=what, example=instead)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from warehouse.catalog.store import write_atomically
 from warehouse.dataflow.times import BEGINNING
@@ -63,6 +64,7 @@ class Commit:
             without rows (perhaps too early, never too late), None when nothing waits.
         rows, late, bad, panes: counts of this step. live: windows in the state. seconds: wall time.
         arrived: processing time of the newest rows, for the idle time-out.
+        lags: fields of ``lags.Lags``, where a trigger has a PERCENTILE.
     """
 
     step: int
@@ -85,6 +87,7 @@ class Commit:
     state_bytes: int = 0
     seconds: float = 0.0
     arrived: int | None = None
+    lags: dict[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
 

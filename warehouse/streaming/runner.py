@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import bad_rows, faults, panes, poison, sources
+from warehouse.streaming.lags import Lags, lag_counts
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
 from warehouse.streaming.state import FEW_HITS, State
@@ -175,7 +176,9 @@ class Runner:
         self._tune(session, little and foreseen and last.rows <= FEW_ROWS)
         new = NO_ROWS if frames is None else self._grouped(query, intent, frames, kept)
         watermarks, after = self._watermark(intent, last, new.seen)
-        clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
+        lags = self._lags(session, query, last, new)
+        faster = lags.watermarks(query.percentiles)
+        clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster)
         small = little and new.windows <= FEW_WINDOWS
         self._tune(session, small)
         touched = self.state.touched(session, last, clock, new.few, new.bounds)
@@ -192,11 +195,15 @@ class Runner:
             self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
             emitted = panes.emitted(query, "__w_delta", clock, replaces=made["gone"] > 0)
             self._append(session.sql(emitted), "panes", intent)
-        if new.late:
-            session.sql(step.late_rows(query, "__w_rows", intent.before)).createOrReplaceTempView("__w_late")
+        finished = self._finished(session, query, state, batch, clock)
+        if new.late or finished:
+            listed, late = late_sources(self.query), step.late_rows(query, "__w_rows", intent.before)
+            texts = [panes.late(listed, late, "LATE", clock)]
+            if finished:
+                texts.append(panes.late(listed, finished, "FINISHED", clock))
             if not panes.exists(self.folder / "late_rows"):
-                panes.create_late(session, self.folder / "late_rows", late_sources(self.query))
-            self._append(session.sql(panes.late(late_sources(self.query), "__w_late", clock)), "late_rows", intent)
+                panes.create_late(session, self.folder / "late_rows", listed)
+            self._append(session.sql(" UNION ALL ".join(texts)), "late_rows", intent)
         bad = self._bad(frames, intent, new.seen, new.untimed)
         reached = BEGINNING if intent.complete and not intent.drain else after
         record = Commit(
@@ -208,7 +215,7 @@ class Runner:
             due_watermark=_least(_still(last.due_watermark, reached), made["due_wm"]),
             due_clock=_least(_still(last.due_clock, intent.now), made["due_at"]),
             rows=sum(s.rows for s in new.seen), late=new.late, bad=bad, panes=made["shown"],
-            arrived=intent.now if frames is not None else last.arrived,
+            arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},
         )  # fmt: skip
         self._tune(session, False)
         record = self.state.compacted(session, record)
@@ -250,6 +257,25 @@ class Runner:
         measured = Measured(outcome, *figures)
         measured.frame.write.mode("overwrite").parquet(self.state.path(delta))
         return measured.figures()
+
+    def _finished(
+        self, session: SparkSession, query: WindowedQuery, state: str | None, batch: str | None, clock: Clock
+    ) -> str | None:
+        """Return SQL for the rows of the step that came to windows whose trigger has finished; None without any."""
+        if not query.once or state is None or batch is None:
+            return None
+        refused = session.sql(step.refused(query, state, batch, clock))
+        if refused.isEmpty():
+            return None
+        refused.createOrReplaceTempView("__w_refused")
+        return step.finished_rows(query, "__w_rows", "__w_refused", clock.before)
+
+    def _lags(self, session: SparkSession, query: WindowedQuery, last: Commit, new: Grouped) -> Lags:
+        """Return how far rows lag behind the newest one, as of this step; nothing where no trigger asks."""
+        known = Lags(**last.lags)
+        if not query.percentiles or not new.windows:
+            return known
+        return known.with_rows(session.sql(lag_counts("__w_rows", known.newest)).collect())
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = list[Seen](), 0
@@ -311,6 +337,9 @@ class Runner:
         """Return SQL for the hidden column that carries the source's row: one field per source, the others NULL."""
         source = self.query.sources[number]
         fields = ["'position', CAST(__w_position AS STRING)"]
+        if self.query.windowed and self.query.windowed.counts_bytes:
+            listed = ", ".join(quote_name(c.name) for c in source.columns)
+            fields.append(f"'size', octet_length(to_json(struct({listed})))")
         for other, its in enumerate(self.query.sources):
             kind = panes.struct_type(its.columns)
             values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
@@ -326,7 +355,8 @@ class Runner:
         """Return, per source, a relation like its source view, without rows."""
         rows = [f"'r{i}', CAST(NULL AS {panes.struct_type(s.columns)})" for i, s in enumerate(self.query.sources)]
         changes = ["'change', ''", "'identity', ''"] if self.query.reads_changes else []
-        hidden = ", ".join(["'position', ''", *rows, *changes])
+        size = ["'size', 0"] if self.query.windowed and self.query.windowed.counts_bytes else []
+        hidden = ", ".join(["'position', ''", *size, *rows, *changes])
         return [
             "(SELECT "
             + ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in source.columns)
@@ -406,7 +436,7 @@ class Runner:
         rows = session.table("__w_rows").where(f"ts IS NULL AND {row} IS NOT NULL")
         return rows.selectExpr(
             *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
-            f"'{bad_rows.TIME_IS_NULL}' AS {bad_rows.WHY}",
+            f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{bad_rows.GAP_NOT_POSITIVE}') AS {bad_rows.WHY}",
         )  # fmt: skip
 
 

@@ -1,0 +1,167 @@
+"""Streaming tables over a folder: what their queries may be made of, and what ONCE and faster watermarks do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCHEMAS = count()
+Rows = Callable[[str], list[dict[str, Any]]]
+Arrive = Callable[..., None]
+
+
+@pytest.fixture
+def rows(engine: Any, tmp_path: Path) -> Iterator[Rows]:
+    def run(text: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for result in engine.run(text):
+            found = [row for batch in result.batches for row in batch.to_pylist()]
+        return found
+
+    schema = f"tables_{next(SCHEMAS)}"
+    run(f"CREATE SCHEMA {schema}; USE {schema}")
+    yield run
+    run("USE default")
+
+
+@pytest.fixture
+def arrive(tmp_path: Path) -> Arrive:
+    """Return ``arrive(stream, row, …)``: writes a file of rows (name, number, minute) into a stream's folder."""
+    files = iter(range(100))
+
+    def write(stream: str, *lines: tuple[str, int, int]) -> None:
+        (tmp_path / stream).mkdir(exist_ok=True)
+        text = (json.dumps({"p": p, "d": d, "ts": f"2024-05-01T12:{m:02}:00Z"}) + "\n" for p, d, m in lines)
+        (tmp_path / stream / f"{next(files)}.json").write_text("".join(text))
+
+    return write
+
+
+def stream(rows: Rows, folder: Path, name: str) -> None:
+    rows(
+        f"CREATE STREAM {name} (p STRING, d INT, ts TIMESTAMP) USING json OPTIONS (path '{folder / name}')"
+        " WATERMARK ts DELAY OF INTERVAL 20 MINUTES"
+    )
+
+
+def test_union_all_of_streams(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    """As it is, in a subquery under an aggregation, and in a common table expression."""
+    for name in ("one", "two"):
+        arrive(name, (name, 1, 0), ("both", 2, 30))
+        stream(rows, tmp_path, name)
+    union = "SELECT p, d, ts FROM STREAM one UNION ALL SELECT p, d * 10, ts FROM STREAM two"
+    rows(f"CREATE STREAMING TABLE plain AS {union}")
+    assert [(r["p"], r["d"]) for r in rows("SELECT * FROM plain ORDER BY d")] == [
+        ("one", 1), ("both", 2), ("two", 10), ("both", 20),
+    ]  # fmt: skip
+    grouped = (
+        f"SELECT p, sum(d) AS d FROM ({union}) GROUP BY p WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW"
+    )
+    rows(f"CREATE STREAMING TABLE grouped AS {grouped}")
+    rows(
+        f"CREATE STREAMING TABLE named AS WITH u AS ({union}) SELECT p, sum(d) AS d FROM u GROUP BY p TRIGGER EVERY ROW"
+    )
+    expected = [{"p": "both", "d": 22}, {"p": "one", "d": 1}, {"p": "two", "d": 10}]
+    assert rows("SELECT * FROM grouped ORDER BY p") == expected
+    assert rows("SELECT * FROM named ORDER BY p") == expected
+    assert rows(f"{grouped} ORDER BY p") == expected
+
+
+def test_columns_may_have_the_names_that_a_step_uses(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    arrive("s", ("a", 1, 0), ("a", 2, 1))
+    stream(rows, tmp_path, "s")
+    names = ["p", "g", "f", "r", "ws", "we", "idx", "out", "step", "emit", "shown", "k", "n", "base", "hit"]
+    keys = ", ".join(f"concat(p, '{name}') AS {name}" for name in names)
+    for mode in ("ACCUMULATING", "DISCARDING", "RETRACTING"):
+        rows(
+            f"CREATE STREAMING TABLE t_{mode} AS SELECT {keys}, sum(d) AS d, min(ts) AS ts, window_start AS `window`"
+            f" FROM STREAM s GROUP BY ALL WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW {mode}"
+        )
+    arrive("s", ("a", 4, 2))
+    for mode, expected in (("ACCUMULATING", [7]), ("DISCARDING", [3, 4]), ("RETRACTING", [7])):
+        rows(f"REFRESH STREAMING TABLE t_{mode}")
+        found = rows(f"SELECT * FROM t_{mode} ORDER BY d")
+        assert [row["d"] for row in found] == expected
+        assert all(row[name] == f"a{name}" for row in found for name in names)
+
+
+def test_once_keeps_what_comes_too_late_for_it(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    arrive("s", ("a", 1, 0))
+    stream(rows, tmp_path, "s")
+    rows(
+        "CREATE STREAMING TABLE t AS SELECT p, sum(d) AS d FROM STREAM s GROUP BY p"
+        " WINDOW SLIDING (ts, SIZE INTERVAL 20 MINUTES, EVERY INTERVAL 10 MINUTES) TRIGGER ONCE (AFTER 1 ROW)"
+    )
+    assert len(rows("SELECT * FROM t")) == 2
+    arrive("s", ("a", 2, 3), ("b", 5, 4), ("a", 7, 12))
+    rows("REFRESH STREAMING TABLE t")
+    assert sorted((r["p"], r["d"]) for r in rows("SELECT * FROM t")) == [
+        ("a", 1),
+        ("a", 1),
+        ("a", 7),
+        ("b", 5),
+        ("b", 5),
+    ]
+    late = rows("SELECT d, _why, minute(window_start) AS since FROM late_rows('t') ORDER BY d, since")
+    assert late == [
+        {"d": 2, "_why": "FINISHED", "since": 0}, {"d": 2, "_why": "FINISHED", "since": 50},
+        {"d": 7, "_why": "FINISHED", "since": 0},
+    ]  # fmt: skip
+    warned = rows(
+        "EXPLAIN CREATE STREAMING TABLE u AS SELECT p, sum(d) AS d FROM STREAM s GROUP BY p"
+        " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR) TRIGGER ONCE (AFTER 1 ROW)"
+    )
+    assert "warning: TRIGGER ONCE may lose rows" in warned[0]["plan"]
+
+
+def test_percentile_fires_before_the_watermark_and_never_after_it(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    """Half of the rows are five minutes behind the newest or less: at minute 46, what ends at 40 seems complete."""
+    arrive("s", ("a", 1, 5), *(("a", 1, minute) for minute in range(36, 47)))
+    stream(rows, tmp_path, "s")
+    for name, trigger in (("faster", "AT WATERMARK PERCENTILE 50"), ("full", "AT WATERMARK")):
+        rows(
+            f"CREATE STREAMING TABLE {name} AS SELECT sum(d) AS d, minute(window_start) AS since FROM STREAM s"
+            f" WINDOW FIXED (ts, SIZE INTERVAL 10 MINUTES) TRIGGER {trigger}"
+        )
+    timed = "SELECT since, d, _pane_timing AS timing FROM panes('{}') ORDER BY _step, since"
+    assert rows(timed.format("full")) == [{"since": 0, "d": 1, "timing": "ON_TIME"}]
+    assert rows(timed.format("faster")) == [
+        {"since": 0, "d": 1, "timing": "ON_TIME"}, {"since": 30, "d": 4, "timing": "EARLY"},
+    ]  # fmt: skip
+    arrive("s", ("a", 1, 31), ("a", 1, 59))
+    for name in ("faster", "full"):
+        rows(f"REFRESH STREAMING TABLE {name}; DRAIN STREAMING TABLE {name}")
+        final = rows(f"SELECT since, d FROM {name} ORDER BY since")
+        assert final == [{"since": 0, "d": 1}, {"since": 30, "d": 5}, {"since": 40, "d": 7}, {"since": 50, "d": 1}]
+
+
+def test_every_and_after_bytes_count_the_rows_as_json(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    """Each row is {"p":"a","d":1,"ts":"2024-05-01T12:00:00.000Z"}: 47 bytes."""
+    arrive("s", ("a", 1, 0), ("a", 1, 1))
+    stream(rows, tmp_path, "s")
+    for name, trigger in (("within", "EVERY 95 BYTES"), ("reached", "AFTER 94 BYTES")):
+        rows(f"CREATE STREAMING TABLE {name} AS SELECT p, sum(d) AS d FROM STREAM s GROUP BY p TRIGGER {trigger}")
+    assert rows("SELECT * FROM within") == []
+    assert rows("SELECT * FROM reached") == [{"p": "a", "d": 2}]
+    arrive("s", ("a", 1, 2))
+    rows("REFRESH STREAMING TABLE within")
+    assert rows("SELECT * FROM within") == [{"p": "a", "d": 3}]
+
+
+def test_offset_per_key_shifts_each_key_by_a_phase_of_its_own(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    arrive("s", *((key, 1, minute) for key in "abcdefgh" for minute in (0, 20, 40)))
+    stream(rows, tmp_path, "s")
+    query = (
+        "SELECT p, sum(d) AS d, window_start, window_end FROM STREAM s GROUP BY p"
+        " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR, OFFSET PER KEY)"
+    )
+    rows(f"CREATE STREAMING TABLE t AS {query}; DRAIN STREAMING TABLE t")
+    found = rows("SELECT * FROM t ORDER BY ALL")
+    assert found == rows(f"{query} ORDER BY ALL")
+    assert len({row["window_start"].minute for row in found}) > 4
+    assert all((row["window_end"] - row["window_start"]).total_seconds() == 3600 for row in found)
