@@ -165,3 +165,31 @@ def test_offset_per_key_shifts_each_key_by_a_phase_of_its_own(rows: Rows, arrive
     assert found == rows(f"{query} ORDER BY ALL")
     assert len({row["window_start"].minute for row in found}) > 4
     assert all((row["window_end"] - row["window_start"]).total_seconds() == 3600 for row in found)
+
+
+def test_common_table_expressions_and_views_around_and_inside(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    """The same answer ad hoc and as a streaming table, wherever the stream and the clauses stand."""
+    arrive("s", ("a", 1, 0), ("a", 2, 1), ("b", 4, 2))
+    stream(rows, tmp_path, "s")
+    rows(
+        "CREATE VIEW hourly AS WITH every AS (SELECT * FROM STREAM s) SELECT p, sum(d) AS d FROM every GROUP BY p"
+        " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
+    )
+    window = "WINDOW FIXED (at, SIZE INTERVAL 1 HOUR)"
+    for number, query in enumerate(
+        (
+            f"WITH named (p, d, at) AS (SELECT * FROM STREAM s) SELECT p, sum(d) AS d FROM named GROUP BY p {window}",
+            f"WITH one AS (SELECT p, d, ts AS at FROM STREAM s), two AS (SELECT * FROM one WHERE d > 0)"
+            f" SELECT x.p, sum(x.d) AS d FROM two AS x GROUP BY x.p {window}",
+            f"SELECT p, sum(d) AS d FROM (SELECT p, d, ts FROM STREAM s) AS q (p, d, at) GROUP BY p {window}",
+            "WITH known (p, long) AS (SELECT * FROM VALUES ('a', 'a'), ('b', 'b')) SELECT long AS p, sum(d) AS d"
+            " FROM STREAM s JOIN known USING (p) GROUP BY long WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)",
+            f"WITH w AS (SELECT p, sum(d) AS d FROM (SELECT *, ts AS at FROM STREAM s) GROUP BY p {window})"
+            " SELECT p, d FROM w WHERE d > 0",
+            "SELECT * FROM hourly",
+        )
+    ):
+        expected = [{"p": "a", "d": 3}, {"p": "b", "d": 4}]
+        assert sorted(rows(query), key=str) == expected, query
+        rows(f"CREATE STREAMING TABLE t{number} AS {query}; DRAIN STREAMING TABLE t{number}")
+        assert rows(f"SELECT * FROM t{number} ORDER BY p") == expected, query

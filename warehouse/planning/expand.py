@@ -12,7 +12,7 @@ from warehouse.language.statements import Cte, QueryShape, Statement
 from warehouse.language.tokens import tokenize
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
-from warehouse.planning.render import FunctionRelation, Writer
+from warehouse.planning.render import FunctionRelation, Writer, cte_columns, cte_of
 from warehouse.planning.sources import typed_empty
 
 MOST_EXPANSIONS = 100
@@ -98,12 +98,9 @@ def _next_expansion(context: Context, text: Text) -> tuple[Span, str] | None:
     streaming = [c for c in text.shape.ctes if any(c.query.covers(s.span) for s in text.shape.streams)]
     for reference in text.shape.relations:
         alias = reference.alias or quote_name(reference.name.last)
-        if len(reference.name.parts) == 1:
-            for cte in streaming:
-                if cte.name.lower() == reference.name.last.lower() and cte.scope.covers(reference.span):
-                    if cte.query.covers(reference.span):
-                        continue
-                    return reference.span, f"({cte.query.of(text.text)}) AS {alias}"
+        cte = cte_of(text, reference)
+        if cte is not None and cte in streaming:
+            return reference.span, f"({cte.query.of(text.text)}) AS {alias}{cte_columns(text, cte)}"
         view = context.catalog.view(*context.resolve(reference.name))
         if view is not None:
             return reference.span, f"({_view_query(view.text)}) AS {alias}"

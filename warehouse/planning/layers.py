@@ -41,7 +41,11 @@ def _only_subquery(text: Text, block: QueryBlock, inside: QueryBlock) -> str:
     tokens = text.words(block.relation)
     close = scan.closing(tokens, 0)
     rest = [t for t in tokens[close + 1 :] if t.upper != "AS"]
-    body = [t for t in tokens[1:close] if not inside.span.covers(t.span)]
+    written_out = [t for t in tokens[1:close] if any(s.covers(t.span) for s in text.without)]
+    listing = ("WITH", ",") if written_out else ()
+    body = [
+        t for t in tokens[1:close] if not inside.span.covers(t.span) and t not in written_out and t.upper not in listing
+    ]
     if tokens[0].upper != "(" or body or len(rest) > 1 or (rest and not rest[0].is_name):
         fail(
             "WAREHOUSE_NOT_BUILT_YET", block.relation, what="a join with a windowed block in a streaming table",

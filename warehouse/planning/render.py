@@ -13,7 +13,8 @@ from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
 from warehouse.errors import Span
 from warehouse.language.fragments import Fragment, Piece, of, rewritten
-from warehouse.language.statements import QueryBlock, TableFunction
+from warehouse.language.statements import Cte, QueryBlock, RelationReference, TableFunction
+from warehouse.planning import scan
 from warehouse.planning.blocks import BoundBlock, Text, bind_block
 from warehouse.planning.context import Context
 from warehouse.planning.sources import StreamSource, resolve, typed_empty
@@ -51,6 +52,7 @@ class Writer:
     Attributes:
         stream, function: what stands for a stream and for a table function of ours.
         hidden: append the hidden columns to inner blocks that read a stream, so that rows stay traceable.
+        alone: what is rendered shall stand without the WITH lists around it.
     """
 
     context: Context
@@ -58,6 +60,7 @@ class Writer:
     stream: StreamRelation
     function: FunctionRelation
     hidden: str = ""
+    alone: bool = False
 
     def __call__(self, span: Span) -> Fragment:
         """Return the user's words at ``span`` with everything of ours inside it replaced."""
@@ -77,6 +80,20 @@ class Writer:
             if span.covers(reference.span) and not _inside(reference.span, edits):
                 source = resolve(self.context, self.text.text, reference)
                 edits.append((reference.span, f"{self.stream(source)} AS {source.alias}"))
+        for number, dead in enumerate(self.text.without):
+            if span.covers(dead) and not _inside(dead, edits):
+                edits.append((dead, f"__w_unused{number} AS (SELECT 1)"))
+        if self.alone:
+            for relation in shape.relations:
+                cte = cte_of(self.text, relation)
+                if (
+                    cte
+                    and not cte.span.covers(span)
+                    and span.covers(relation.span)
+                    and not _inside(relation.span, edits)
+                ):
+                    alias = relation.alias or quote_name(relation.name.last)
+                    edits.append((relation.span, "(" + self(cte.query) + f") AS {alias}{cte_columns(self.text, cte)}"))
         if self.hidden:
             edits += self._hidden_columns(span, edits)
         return edits
@@ -92,7 +109,7 @@ class Writer:
 
     def bound(self, block: QueryBlock, mark: Callable[[Fragment], str]) -> BoundBlock:
         """Return a windowed block bound, its relations without rows for the analysis."""
-        analysis = Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function)
+        analysis = Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function, alone=True)
         return bind_block(self.context, self.text, block, analysis, mark)
 
     def _hidden_columns(
@@ -104,11 +121,46 @@ class Writer:
                 continue
             at = block.items[-1].span.end
             found.append((Span(at, at), of(", " + self.hidden)))
+        for block in self.text.shape.blocks:
+            names = self._column_names(block) if span.covers(block.span) and self.reads_stream(block) else None
+            if names is not None and span.covers(names):
+                found.append((Span(names.end - 1, names.end - 1), of(", " + self.hidden)))
         return found
+
+    def _column_names(self, block: QueryBlock) -> Span | None:
+        """Return the names, in brackets, that a subquery's alias gives to the columns of ``block``, or None."""
+        behind = [t for t in self.text.tokens if t.start >= block.span.end][:4]
+        if [t.upper for t in behind[:2]] != [")", "AS"] or len(behind) < 4 or behind[3].upper != "(":
+            return None
+        at = self.text.tokens.index(behind[3])
+        return behind[3].span.to(self.text.tokens[scan.closing(self.text.tokens, at)].span)
 
     def reads_stream(self, block: QueryBlock) -> bool:
         """Say whether the block's FROM holds a stream, at any depth."""
         return any(block.relation and block.relation.covers(s.span) for s in self.text.shape.streams)
+
+
+def cte_of(text: Text, relation: RelationReference) -> Cte | None:
+    """Return the common table expression that a relation names, None when it names something else."""
+    if len(relation.name.parts) != 1:
+        return None
+    name = relation.name.last.lower()
+    found = [
+        cte
+        for cte in text.shape.ctes
+        if cte.name.strip("`").lower() == name
+        and cte.scope.covers(relation.span)
+        and not cte.query.covers(relation.span)
+    ]
+    return min(found, key=lambda cte: cte.scope.end - cte.scope.start, default=None)
+
+
+def cte_columns(text: Text, cte: Cte) -> str:
+    """Return the list of column names of a common table expression, with its brackets, or nothing."""
+    head = text.words(Span(cte.span.start, cte.query.start))
+    if len(head) < 2 or head[1].upper != "(" or head[-1] is head[1]:
+        return ""
+    return head[1].span.to(head[scan.closing(head, 1)].span).of(text.text)
 
 
 def has_hidden(text: Text, block: QueryBlock) -> bool:
