@@ -31,7 +31,7 @@ sessions that were emitted, and the process is killed while the panes are writte
 
 1. ``streaming.runner`` writes the step's intent (step number, clock, watermark before, source batch) to the
    step log *before* anything reads a row; a step found without its commit record runs again with that intent.
-2. ``dataflow.step`` renders SQL for the step from the frozen ``StreamQuery``: stateless part, window
+2. ``dataflow.step`` renders SQL for the step from the frozen ``WindowedQuery``: stateless part, window
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns.
 3. The one result ``o`` becomes the state delta (a path that carries the step's number, so that a second run
