@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from warehouse.catalog.entries import StreamingTableEntry
+from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail
 from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.results import Progress, Result
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from warehouse.catalog.store import Catalog
+    from warehouse.planning.schemas import Held
     from warehouse.planning.streaming_query import StreamingQuery
     from warehouse.streaming.ddl import Acting
     from warehouse.streaming.log import Commit
@@ -189,7 +190,8 @@ class Engine:
 
         source = plan.source
         match plan:
-            case plans.RunSpark(fragment=fragment, keep_view=keep, forget_view=forget):
+            case plans.RunSpark(fragment=fragment, keep_view=keep, forget_view=forget, drops=drops):
+                self._drop_all(drops)
                 frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
                 if keep:
                     self.catalog.put_view(keep)
@@ -236,6 +238,19 @@ class Engine:
             case plans.Tell():
                 return self._explained(plan)
         raise AssertionError(plan)
+
+    def _drop_all(self, entries: Held) -> None:
+        """Drop what goes with a schema."""
+        from warehouse.streaming import ddl
+
+        for entry in entries:
+            match entry:
+                case StreamingTableEntry():
+                    self.tables.drop(entry)
+                case StreamEntry():
+                    ddl.forget_stream(entry, self._acting())
+                case ViewEntry():
+                    self.catalog.drop_view(entry.schema, entry.name)
 
     def _rows(self, source: SourceText, frame: DataFrame, plan: plans.Plan) -> Result:
         """Return a frame's rows as Arrow; nothing for a statement without columns."""

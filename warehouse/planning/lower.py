@@ -35,6 +35,7 @@ from warehouse.planning.bind_streaming import bind_streaming, repeats
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
+from warehouse.planning.schemas import dropped_with
 from warehouse.planning.sources import StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 
@@ -134,7 +135,8 @@ def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark
     source = statement.source
     forget = _checked_target(context, statement.verb, statement.target)
     whole = quoted(source.text, Span(0, len(source.text)))
-    return plans.RunSpark(source, whole, statement.target.last if statement.target else None, forget_view=forget)
+    target = statement.target.last if statement.target else None
+    return plans.RunSpark(source, whole, target, forget_view=forget, drops=dropped_with(context, statement))
 
 
 def _checked_target(context: Context, verb: str, target: Name | None) -> ViewEntry | None:

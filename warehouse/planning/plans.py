@@ -8,6 +8,7 @@ from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntr
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
+from warehouse.planning.schemas import Held
 from warehouse.planning.streaming_query import StreamingQuery
 
 
@@ -20,6 +21,7 @@ class RunSpark:
         keep_view: a view that holds something of ours, to remember when Spark has created its rewritten form.
         forget_view: a view of ours that the statement drops or replaces.
         target: the unqualified name of the table or view that it makes or changes, or None.
+        drops: objects of ours that go with the schema which it drops, to be dropped before it runs.
     """
 
     source: SourceText
@@ -27,6 +29,7 @@ class RunSpark:
     target: str | None = None
     keep_view: ViewEntry | None = None
     forget_view: ViewEntry | None = None
+    drops: Held = ()
 
 
 @dataclass(frozen=True)

@@ -416,10 +416,15 @@ def drop_stream(statement: DropObject, context: Context) -> str:
         names = ", ".join(table.qualified for table in readers)
         named = {"name": entry.qualified, "readers": names, "first": readers[0].qualified}
         fail("WAREHOUSE_STREAM_IN_USE", statement.name.span, **named)
+    forget_stream(entry, context)
+    return f"stream {entry.qualified} dropped"
+
+
+def forget_stream(entry: StreamEntry, context: Context) -> None:
+    """Remove a stream that nothing reads, with what was kept of it."""
     sources.drop_relation(context.spark, entry)
     bad_rows.drop(context.catalog.home, entry.schema, entry.name)
     context.catalog.drop_stream(entry.schema, entry.name)
-    return f"stream {entry.qualified} dropped"
 
 
 def show_streams(statement: ShowObjects, context: Context) -> Rows:
