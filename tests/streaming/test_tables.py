@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from warehouse.errors import WarehouseError
+
 SCHEMAS = count()
 Rows = Callable[[str], list[dict[str, Any]]]
 Arrive = Callable[..., None]
@@ -193,3 +195,22 @@ def test_common_table_expressions_and_views_around_and_inside(rows: Rows, arrive
         assert sorted(rows(query), key=str) == expected, query
         rows(f"CREATE STREAMING TABLE t{number} AS {query}; DRAIN STREAMING TABLE t{number}")
         assert rows(f"SELECT * FROM t{number} ORDER BY p") == expected, query
+
+
+def test_a_schema_goes_with_what_it_holds(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    """Not without CASCADE, and not while a streaming table of another schema reads some of it."""
+    arrive("s", ("a", 1, 0))
+    rows("CREATE SCHEMA leaving; USE leaving")
+    stream(rows, tmp_path, "s")
+    rows("CREATE STREAMING TABLE one AS SELECT p FROM STREAM s; CREATE STREAMING TABLE two AS SELECT p FROM STREAM one")
+    rows("USE default; CREATE STREAMING TABLE stays AS SELECT p FROM STREAM leaving.two")
+    for statement, condition in (
+        ("DROP SCHEMA leaving", "WAREHOUSE_SCHEMA_NOT_EMPTY"),
+        ("DROP SCHEMA leaving CASCADE", "WAREHOUSE_SCHEMA_IS_READ"),
+    ):
+        with pytest.raises(WarehouseError) as caught:
+            rows(statement)
+        assert caught.value.diagnostics[0].condition == condition
+    rows("DROP STREAMING TABLE stays; DROP SCHEMA IF EXISTS leaving CASCADE; CREATE SCHEMA leaving; USE leaving")
+    assert rows("SHOW STREAMS") == rows("SHOW STREAMING TABLES") == []
+    rows("USE default; DROP SCHEMA leaving")
