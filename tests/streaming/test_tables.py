@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 from warehouse.errors import WarehouseError
 
-SCHEMAS = count()
 Rows = Callable[[str], list[dict[str, Any]]]
 Arrive = Callable[..., None]
 
@@ -25,10 +23,9 @@ def rows(engine: Any, tmp_path: Path) -> Iterator[Rows]:
             found = [row for batch in result.batches for row in batch.to_pylist()]
         return found
 
-    schema = f"tables_{next(SCHEMAS)}"
-    run(f"CREATE SCHEMA {schema}; USE {schema}")
+    run("CREATE SCHEMA tables; USE tables")
     yield run
-    run("USE default")
+    run("USE default; DROP SCHEMA tables CASCADE")
 
 
 @pytest.fixture

@@ -80,6 +80,11 @@ FLOATING = frozenset({"float", "double"})
 Build = Callable[[Call], "Form | None"]
 
 
+def comparable(kind: str) -> bool:
+    """Say whether values of a type can be compared, hence sorted, grouped and found again."""
+    return "map<" not in kind and "variant" not in kind
+
+
 def _values(call: Call) -> tuple[str, ...]:
     """Return the arguments as column expressions, NULL where the FILTER does not hold."""
     if call.filter is None:
@@ -200,7 +205,7 @@ def _by(function: str) -> Build:
         kept = f"{order.sql} IS NOT NULL" + (f" AND ({call.filter})" if call.filter else "")
         pair = f"CASE WHEN {kept} THEN named_struct('o', {order.sql}, 'v', {value.sql}) END"
         kind = f"struct<o:{order.type},v:{value.type}>"
-        if "map<" in kind or "variant" in kind:
+        if not comparable(kind):
             return None
         return Form((pair,), (Partial(f"{function}({{a0}})", f"{function}({{}})", kind),), "{0}.v")
 
@@ -379,14 +384,11 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
         places = [_place(partials, Partial(p.sql.format(**columns), p.merge, p.type)) for p in form.partials]
         finals.append(form.final.format(*(f"p{i}" for i in places)))
     rows = None
-    sortable = not any("map<" in kind or "variant" in kind for kind in fields.values())
-    if kept and retracted:
-        rows = f"p{len(partials)}"
-        partials.append(_kept_changes(fields or {"1": "int"}))
-    elif kept:
+    sortable = all(map(comparable, fields.values()))
+    if kept:
+        rows, fields = f"p{len(partials)}", fields or {"1": "int"}
         as_set = sortable and all(calls[i].distinct or calls[i].function in BLIND_TO_DUPLICATES for i, _ in kept)
-        rows = f"p{len(partials)}"
-        partials.append(_kept_rows(fields or {"1": "int"}, as_set))
+        partials.append(_kept_changes(fields) if retracted else _kept_rows(fields, as_set))
     standing = None
     if retracted:
         standing = f"p{_place(partials, Partial(f'sum({SIGN})', 'sum({})', 'bigint'))}"
@@ -401,10 +403,16 @@ def _place(columns: list, value: object) -> str | int:
     return f"a{position}" if isinstance(value, str) else position
 
 
+def _row_of(fields: dict[str, str]) -> tuple[str, str]:
+    """Return a struct of columns as SQL, and its type."""
+    row = "named_struct(" + ", ".join(f"'{name}', {name}" for name in fields) + ")"
+    return row, "struct<" + ",".join(f"{name}:{kind}" for name, kind in fields.items()) + ">"
+
+
 def _kept_rows(fields: dict[str, str], as_set: bool) -> Partial:
     """Return the partial that gathers the argument values of the rows."""
-    row = "named_struct(" + ", ".join(f"'{name}', {name}" for name in fields) + ")"
-    kind = "array<struct<" + ",".join(f"{name}:{kind}" for name, kind in fields.items()) + ">>"
+    row, one = _row_of(fields)
+    kind = f"array<{one}>"
     if as_set:
         return Partial(f"collect_set({row})", "array_distinct(flatten(collect_list({})))", kind)
     return Partial(f"collect_list({row})", "flatten(collect_list({}))", kind)
@@ -412,10 +420,9 @@ def _kept_rows(fields: dict[str, str], as_set: bool) -> Partial:
 
 def _kept_changes(fields: dict[str, str]) -> Partial:
     """Return the partial that gathers the argument values of the rows, ``r``, and how often they stand, ``n``."""
-    row = "named_struct(" + ", ".join(f"'{name}', {name}" for name in fields) + ")"
-    kind = "array<struct<r:struct<" + ",".join(f"{name}:{kind}" for name, kind in fields.items()) + ">,n:bigint>>"
+    row, one = _row_of(fields)
     changes = f"collect_list(named_struct('r', {row}, 'n', CAST({SIGN} AS BIGINT)))"
-    return Partial(changes, "flatten(collect_list({}))", kind)
+    return Partial(changes, "flatten(collect_list({}))", f"array<struct<r:{one},n:bigint>>")
 
 
 def _over_kept_rows(call: Call) -> str:

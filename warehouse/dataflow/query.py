@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
@@ -103,25 +102,3 @@ class WindowedQuery:
     def partial_columns(self) -> tuple[str, ...]:
         """Return the names of the columns of partial results."""
         return tuple(f"p{i}" for i in range(len(self.parts.partials)))
-
-
-@dataclass(frozen=True)
-class Clock:
-    """All a step may know about time; logged before the step runs, so that it repeats exactly.
-
-    Attributes:
-        step: the step's number.
-        now: processing time, microseconds.
-        before, after: the watermark before and after the step's rows.
-        drain: the step moves the watermark to the end of time for good.
-        complete: every step starts at the beginning of time and runs to its end (replay of micro-batches).
-        faster: per percentage of AT WATERMARK PERCENTILE, its watermark after the step.
-    """
-
-    step: int
-    now: int
-    before: int
-    after: int
-    drain: bool = False
-    complete: bool = False
-    faster: Mapping[float, int] = field(default_factory=dict)

@@ -21,8 +21,8 @@ from dataclasses import replace
 
 from warehouse.dataflow import triggers
 from warehouse.dataflow.aggregates import SIGN
-from warehouse.dataflow.query import Clock, Output, WindowedQuery
-from warehouse.dataflow.times import END, bound_timestamp, plus
+from warehouse.dataflow.query import Output, WindowedQuery
+from warehouse.dataflow.times import END, Clock, bound_timestamp, plus
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Sessions, Sliding, assignment, earliest_end, windows_of_slice
 from warehouse.language.names import quote_name
@@ -389,7 +389,7 @@ def _with_layers(query: WindowedQuery, level: str) -> str:
 
 def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
-    tree, now = query.trigger, triggers.Moment(clock.now, clock.after, clock.faster)
+    tree = query.trigger
     all_nodes = tuple(tree.walk())
     moves = query.once or bool(triggers.thens(tree))
     close = plus("we", query.lateness)
@@ -397,7 +397,7 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     reached = "false" if clock.complete else f"({clock.before}L < we AND we <= {clock.after}L)"
     may_close = "true" if clock.drain or not clock.complete else "false"
     chosen = all_nodes if moves else (tree,)
-    ready = tuple(f"{triggers.ready(node, now)} AS r_{node.id}" for node in chosen)
+    ready = tuple(f"{triggers.ready(node, clock)} AS r_{node.id}" for node in chosen)
     level = (
         f"SELECT *, pn > 0 OR {reached} AS looked, {may_close} AND {close} <= {clock.after}L AS closing,"
         f" {columns(ready)} FROM ({with_finals(query, windows)})"

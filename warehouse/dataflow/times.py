@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 BEGINNING = -(2**60)
 """The beginning of time: where a watermark starts, and the start of the GLOBAL window."""
 
@@ -11,6 +14,28 @@ END = 2**60
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 LAST_TIMESTAMP = "TIMESTAMP'9999-12-31 23:59:59.999999 UTC'"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """All a step may know about time; logged before the step runs, so that it repeats exactly.
+
+    Attributes:
+        step: the step's number.
+        now: processing time, microseconds.
+        before, after: the watermark before and after the step's rows.
+        drain: the step moves the watermark to the end of time for good.
+        complete: every step starts at the beginning of time and runs to its end (replay of micro-batches).
+        faster: per percentage of AT WATERMARK PERCENTILE, its watermark after the step.
+    """
+
+    step: int
+    now: int
+    before: int
+    after: int
+    drain: bool = False
+    complete: bool = False
+    faster: Mapping[float, int] = field(default_factory=dict)
 
 
 def plus(column: str, micros: int | None) -> str:

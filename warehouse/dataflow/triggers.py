@@ -31,9 +31,11 @@ THENs below return to their first part, and there is nothing else to reset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum, auto
+
+from warehouse.dataflow.times import Clock
 
 
 class Kind(Enum):
@@ -147,34 +149,19 @@ def deadline(node: Node, first: str = "pf") -> str:
     return f"{first} + pmod({node.amount}L - pmod({first}, {node.amount}L), {node.amount}L)"
 
 
-@dataclass(frozen=True)
-class Moment:
-    """The times against which a tree is looked at, microseconds.
-
-    Attributes:
-        clock: processing time.
-        watermark: after the step.
-        faster: the watermark per percentage of AT_PERCENTILE.
-    """
-
-    clock: int
-    watermark: int
-    faster: Mapping[float, int] = field(default_factory=dict)
-
-
-def ready(node: Node, now: Moment) -> str:
+def ready(node: Node, clock: Clock) -> str:
     """Return SQL that says whether ``node`` is due, children inline."""
     match node.kind:
         case Kind.AT_WATERMARK:
-            return f"({now.watermark}L >= we)"
+            return f"({clock.after}L >= we)"
         case Kind.AT_PERCENTILE:
-            return f"({max(now.watermark, now.faster.get(node.percent, now.watermark))}L >= we)"
+            return f"({max(clock.after, clock.faster.get(node.percent, clock.after))}L >= we)"
         case Kind.EVERY_ROWS | Kind.AFTER_ROWS:
             return f"(pn > 0 AND pn >= {node.amount})"
         case Kind.EVERY_BYTES | Kind.AFTER_BYTES:
             return f"(pn > 0 AND pb >= {node.amount})"
         case Kind.EVERY_TIME | Kind.AFTER_TIME:
-            return f"(pn > 0 AND {now.clock}L >= {deadline(node)})"
+            return f"(pn > 0 AND {clock.now}L >= {deadline(node)})"
         case Kind.WHEN_ROW:
             return f"(pn > 0 AND ph_{node.id})"
         case Kind.WHEN_AGGREGATE:
@@ -182,11 +169,11 @@ def ready(node: Node, now: Moment) -> str:
         case Kind.NEVER:
             return "false"
         case Kind.OR | Kind.REPEAT:
-            return "(" + " OR ".join(ready(part, now) for part in node.parts) + ")"
+            return "(" + " OR ".join(ready(part, clock) for part in node.parts) + ")"
         case Kind.AND:
-            return "(" + " AND ".join(ready(part, now) for part in node.parts) + ")"
+            return "(" + " AND ".join(ready(part, clock) for part in node.parts) + ")"
         case Kind.THEN:
-            whens = " ".join(f"WHEN {i} THEN {ready(p, now)}" for i, p in enumerate(node.parts))
+            whens = " ".join(f"WHEN {i} THEN {ready(p, clock)}" for i, p in enumerate(node.parts))
             return f"(CASE t_{node.id} {whens} END)"
     raise AssertionError(node.kind)
 

@@ -108,7 +108,7 @@ def bind_block(
     for call in found:
         if call.over:
             fail("WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY", call.span, function=call.function)
-    bounds = _bounds_meant(context, block, analysis)
+    bounds = _bounds_meant(context, text, block, analysis)
     keys = _keys(context, text, block, found, bounds, analysis)
     outputs = _analyzed(context, text, block, keys, found, bounds, analysis)
     names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
@@ -237,15 +237,16 @@ def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
 # ------------------------------------------------------------------ group keys
 
 
-def _bounds_meant(context: Context, block: QueryBlock, analysis: Render) -> Bounds:
+def _bounds_meant(context: Context, text: Text, block: QueryBlock, analysis: Render) -> Bounds:
     """Return which names stand for the bounds of the block's own window.
 
     Without a WINDOW clause, a column of the source that is called so is meant: a table of windows is regrouped.
     """
     if block.clauses and block.clauses.window:
         return _BOUND_NAMES
-    assert block.relation is not None
-    return {n: c for n, c in _BOUND_NAMES.items() if not _has_column(context, block, of(n), analysis)}
+    mentioned = {name for name, _ in scan.names(text.words(block.span), _BOUND_NAMES)}
+    meant = {name for name in mentioned if _has_column(context, block, of(name), analysis)}
+    return {name: column for name, column in _BOUND_NAMES.items() if name not in meant}
 
 
 def _keys(

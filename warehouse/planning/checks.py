@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from warehouse.catalog.entries import Column, StreamEntry
-from warehouse.dataflow.aggregates import ORDER_SENSITIVE
+from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import AT_END, INNER
 from warehouse.dataflow.windows import Global, Sessions
@@ -153,7 +153,7 @@ def _taken_back(block: QueryBlock, query: WindowedQuery, source: StreamSource) -
         if query.mode is Mode.DISCARDING:
             fail("WAREHOUSE_DISCARDING_CANNOT_SUBTRACT", block.select, function=call.function, table=source.name)
         for argument in (*call.arguments, *call.ordering):
-            if argument.type.startswith("map<") or "map<" in argument.type or "variant" in argument.type:
+            if not comparable(argument.type):
                 fail("WAREHOUSE_RETRACTED_TYPE", block.select, function=call.function, type=argument.type)
 
 

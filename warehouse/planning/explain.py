@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warehouse.dataflow import step
-from warehouse.dataflow.query import Clock, WindowedQuery
-from warehouse.dataflow.times import BEGINNING
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Fixed, Global, Sessions, Sliding, Window
 from warehouse.language.statements import Mode
@@ -64,6 +64,12 @@ def trigger_text(node: Node) -> str:
     return "(" + f" {node.kind.name} ".join(parts) + ")"
 
 
+def when_text(query: WindowedQuery) -> str:
+    """Return the whole TRIGGER clause of a block."""
+    tree = trigger_text(query.trigger)
+    return f"ONCE ({tree})" if query.once else tree
+
+
 def state_text(query: WindowedQuery) -> str:
     """Return what bounds the state of a windowed block."""
     if isinstance(query.window, Global):
@@ -98,8 +104,7 @@ def block_lines(query: WindowedQuery) -> Iterator[str]:
     yield "== Windowed aggregation =="
     yield f"what:   {aggregates_text(query)}; {len(query.keys)} group key{'s' if len(query.keys) != 1 else ''}"
     yield f"where:  {window_text(query.window)}"
-    when = trigger_text(query.trigger)
-    yield f"when:   {f'ONCE ({when})' if query.once else when}"
+    yield f"when:   {when_text(query)}"
     yield f"how:    {query.mode.name}"
     yield f"late:   {'never' if query.lateness is None else 'after ' + duration(query.lateness)}"
     yield f"state:  {state_text(query)}"
@@ -146,7 +151,7 @@ def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
         return
     yield "Keys", str(len(block.keys))
     yield "Window", window_text(block.window)
-    yield "Trigger", f"ONCE ({trigger_text(block.trigger)})" if block.once else trigger_text(block.trigger)
+    yield "Trigger", when_text(block)
     yield "Allowed lateness", "unbounded" if block.lateness is None else duration(block.lateness)
     yield "State", state_text(block)
 

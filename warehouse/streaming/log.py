@@ -32,7 +32,7 @@ class Intent:
         batch: the source's micro-batch it reads, or None for a step without rows.
         now: processing time in microseconds.
         before: the watermark against which rows are judged.
-        drain, complete: see ``dataflow.query.Clock``.
+        drain, complete: see ``dataflow.times.Clock``.
         given: watermarks that do not come from rows, by source number (an upstream table's, a replay's).
         replayed: how many rows a recording holds up to ``now``, None where there is none.
         repeated: it was recorded before, and some of the step may be written already.

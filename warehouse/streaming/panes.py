@@ -13,9 +13,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import Column, quote_name
-from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.step import EARLY, ON_TIME, columns
-from warehouse.dataflow.times import bound_timestamp, watermark_timestamp
+from warehouse.dataflow.times import Clock, bound_timestamp, watermark_timestamp
 from warehouse.language.statements import Mode
 
 IDENTITY = ("__w_key", "__w_ws", "__w_we", "__w_at")

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.dataflow import step
-from warehouse.dataflow.query import Clock, WindowedQuery
-from warehouse.dataflow.times import BEGINNING, END
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource

@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from warehouse.dataflow import step
-from warehouse.dataflow.query import Clock, WindowedQuery
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.times import Clock
 from warehouse.dataflow.windows import Sessions
 from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
