@@ -39,13 +39,16 @@ Parameters = Mapping[str, Any]
 class Engine:
     """One warehouse folder, open. Use ``Engine.open``."""
 
-    def __init__(self, spark: Any, folder: Path, on_progress: Callable[[Progress], None] | None, moved: bool):
+    def __init__(
+        self, spark: Any, folder: Path, on_progress: Callable[[Progress], None] | None, moved: bool, udfs: Path
+    ):
         from warehouse.catalog.store import Catalog
+        from warehouse.catalog.udfs import Udfs
         from warehouse.execution.analyzer import SparkAnalyzer
         from warehouse.streaming.tables import StreamingTables
 
         self.spark, self.folder, self.on_progress = spark, folder, on_progress
-        self.catalog = Catalog.open(folder)
+        self.catalog, self.udfs = Catalog.open(folder), Udfs(udfs)
         self.analyzer = SparkAnalyzer(spark)
         self.tables = StreamingTables(spark, self.catalog, folder, self._bound, self._report)
         self.tables.mend(moved)
@@ -69,7 +72,8 @@ class Engine:
         running = session.current()
         assert running is not None
         try:
-            return cls(spark, running.folder.path, on_progress, running.folder.moved_from is not None)
+            place = running.folder
+            return cls(spark, place.path, on_progress, place.moved_from is not None, running.settings.udfs)
         except BaseException:
             session.stop(spark)
             raise
@@ -146,7 +150,8 @@ class Engine:
         from warehouse.planning.context import Context
         from warehouse.planning.lower import plan
 
-        return plan(Context(catalog or self.catalog, self.analyzer, self._schema()), parse(source), self._relations())
+        context = Context(catalog or self.catalog, self.analyzer, self._schema(), self.udfs)
+        return plan(context, parse(source), self._relations())
 
     def _schema(self) -> str:
         return self.spark.catalog.currentDatabase()
@@ -167,7 +172,7 @@ class Engine:
 
         statement = parse(SourceText(entry.text))
         assert isinstance(statement, statements.CreateStreamingTable)
-        context = Context(self.catalog, self.analyzer, entry.schema)
+        context = Context(self.catalog, self.analyzer, entry.schema, self.udfs)
         return bound_query(context, statement.source, statement.query, self._relations())
 
     # ------------------------------------------------------------------ execution

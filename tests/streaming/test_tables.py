@@ -211,3 +211,23 @@ def test_a_schema_goes_with_what_it_holds(rows: Rows, arrive: Arrive, tmp_path: 
     rows("DROP STREAMING TABLE stays; DROP SCHEMA IF EXISTS leaving CASCADE; CREATE SCHEMA leaving; USE leaving")
     assert rows("SHOW STREAMS") == rows("SHOW STREAMING TABLES") == []
     rows("USE default; DROP SCHEMA leaving")
+
+
+def test_files_noted_by_the_source_alone_are_a_step_of_their_own(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path
+) -> None:
+    """Spark notes a file before the micro-batch that reads it; a kill in between must not join two micro-batches."""
+    arrive("s", ("a", 1, 0))
+    rows(
+        f"CREATE STREAM s (p STRING, d INT, ts TIMESTAMP) USING json OPTIONS (path '{tmp_path / 's'}',"
+        " maxFilesPerTrigger '1'); CREATE STREAMING TABLE t AS SELECT p, d FROM STREAM s"
+    )
+    arrive("s", ("b", 2, 0))
+    entry = engine.catalog.streaming_table("tables", "t")
+    log = engine.folder / "streaming" / entry.id / "checkpoint" / "sources" / "0"
+    noted = {"path": (tmp_path / "s" / "1.json").as_uri(), "timestamp": 1, "batchId": 1}
+    (log / "1").write_text("v1\n" + json.dumps(noted))
+    arrive("s", ("c", 3, 0))
+    rows("REFRESH STREAMING TABLE t")
+    found = rows("SELECT p, _step FROM panes('t') ORDER BY p")
+    assert [(r["p"], r["_step"]) for r in found] == [("a", 1), ("b", 2), ("c", 3)]

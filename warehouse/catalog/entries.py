@@ -96,6 +96,7 @@ class StreamingTableEntry(_Named):
         repeats: a window may be emitted more than once.
         facts: what DESCRIBE EXTENDED tells besides (watermark, window, trigger, …), as label and text.
         every: microseconds between steps while started, else None.
+        definitions: the user's own windows and triggers that it was made with, as text.
     """
 
     schema: str
@@ -112,6 +113,7 @@ class StreamingTableEntry(_Named):
     facts: Pairs
     created_at: str
     every: int | None = None
+    definitions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
-from warehouse.dataflow.triggers import BYTES, Node, Pending, pending, percentiles
+from warehouse.dataflow.triggers import BYTES, Kept, Node, Pending, kept, pending, percentiles
 from warehouse.dataflow.windows import Window
 from warehouse.language.statements import Mode
 
@@ -48,6 +48,7 @@ class WindowedQuery:
         first_only: a window is emitted once and never again (SELECT DISTINCT).
         once: a window whose trigger has finished takes no more rows.
         retracted: rows of its input can be taken back: it reads the changes of a RETRACTING table.
+        definitions: the user's own windows and triggers as they are defined now, as text.
     """
 
     keys: tuple[str, ...]
@@ -62,6 +63,7 @@ class WindowedQuery:
     first_only: bool = False
     once: bool = False
     retracted: bool = False
+    definitions: tuple[str, ...] = ()
 
     @property
     def result(self) -> tuple[Output, ...]:
@@ -77,6 +79,11 @@ class WindowedQuery:
     def pending(self) -> tuple[Pending, ...]:
         """Return the columns of what has arrived since the last pane."""
         return pending(self.trigger)
+
+    @cached_property
+    def trigger_state(self) -> tuple[Kept, ...]:
+        """Return the columns of what the trigger remembers from pane to pane."""
+        return kept(self.trigger)
 
     @property
     def pending_columns(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ Relations by column:
 - *input*: ``__w_k…``, ``__w_time`` TIMESTAMP, argument columns, ``__w_arrival`` BIGINT, ``__w_row``.
 - *rows*: the input with ``ts`` and ``ws``, ``we``.
 - *batch*: keys, ``ws``, ``we``, partials ``p…``, and what is pending: ``pn`` (rows), ``pf`` (first arrival), ….
-- *state*: batch's columns and ``t_<id>``, ``idx``, under ONCE ``over``, standing panes, ``due_wm``, ``due_at``,
-  ``step``, ``dropped``.
+- *state*: batch's columns and what the trigger remembers, ``idx``, under ONCE ``over``, standing panes, ``due_wm``,
+  ``due_at``, ``step``, ``dropped``.
 - *outcome*: the new state and, beside it, what the step emits; ``momentary`` windows, which opened and closed
   within the step, are emitted from and are no state.
 """
@@ -24,7 +24,18 @@ from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.times import END, Clock, bound_timestamp, plus
 from warehouse.dataflow.triggers import Kind, Node
-from warehouse.dataflow.windows import Sessions, Sliding, assignment, earliest_end, windows_of_slice
+from warehouse.dataflow.windows import (
+    Custom,
+    Sessions,
+    Sliding,
+    assignment,
+    each_window,
+    earliest_end,
+    joins,
+    merges,
+    remembered,
+    spreads,
+)
 from warehouse.language.names import quote_name
 from warehouse.language.statements import Mode
 
@@ -43,12 +54,17 @@ def columns(*names: str | tuple[str, ...]) -> str:
 def assigned(query: WindowedQuery, source: str) -> str:
     """Return SQL for *rows*: those of the *input* ``source`` with ``ts`` and their window (slice, proto-session).
 
-    A row whose own gap, ``__w_gap``, is not positive has no ``ts`` either: it can be in no window.
+    A row whose own gap, ``__w_gap``, is not positive has no ``ts`` either: it can be in no window. Nor can one whose
+    ``__w_windows`` are none, or not all of positive length.
     """
     start, end = assignment(query.window, query.key_columns)
     inputs = tuple(f"{sql} AS a{i}" for i, sql in enumerate(query.parts.inputs))
-    own_gap = isinstance(query.window, Sessions) and query.window.gap is None
-    time = "CASE WHEN __w_gap > 0 THEN unix_micros(__w_time) END" if own_gap else "unix_micros(__w_time)"
+    time = "unix_micros(__w_time)"
+    if isinstance(query.window, Sessions) and query.window.gap is None:
+        time = f"CASE WHEN __w_gap > 0 THEN {time} END"
+    elif isinstance(query.window, Custom):
+        all_positive = "size(__w_windows) > 0 AND forall(__w_windows, w -> coalesce(w.ws < w.we, false))"
+        time = f"CASE WHEN {all_positive} THEN {time} END"
     if query.retracted:
         source = f"(SELECT *, if(__w_row.change = 'delete', -1, 1) AS {SIGN} FROM {source})"
     timed = f"SELECT {columns('*', f'{time} AS ts', inputs)} FROM {source}"
@@ -74,16 +90,12 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
             f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows} WHERE ts IS NOT NULL"
             f" GROUP BY {columns(keys, 'ws')}"
         )
-        spread = (
-            f"SELECT {columns(keys, query.partial_columns, query.pending_columns, '__w_start AS ws')},"
-            f" __w_start + {window.size}L AS we"
-            f" FROM ({slices}) LATERAL VIEW explode({windows_of_slice(window)}) AS __w_start"
-        )
+        spread = each_window(window, f"({slices})", columns(keys, query.partial_columns, query.pending_columns))
         return (
             f"SELECT {columns(keys, 'ws', 'we', again)} FROM ({spread})"
             f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
-    kept = f"{rows} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
+    kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
     if not isinstance(window, Sessions):
         return f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
     # rows in one stretch of a gap's length are less than a gap apart: one session before any shuffle
@@ -97,7 +109,7 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
 def _sessions(query: WindowedQuery, parts: str) -> str:
     """Return SQL for whole sessions of the partial results ``parts`` of a batch."""
     merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query))
-    united = _intervals_united(f"({parts})", query.key_columns)
+    united = _intervals_united(query, f"({parts})")
     return f"SELECT {columns(query.key_columns, merges)} FROM ({united}) GROUP BY {columns(query.key_columns, 'g')}"
 
 
@@ -111,15 +123,15 @@ def _not_late(query: WindowedQuery, before: int) -> str:
     return f"{plus('we', query.lateness)} > {before}L"
 
 
-def _intervals_united(relation: str, keys: tuple[str, ...]) -> str:
+def _intervals_united(query: WindowedQuery, relation: str) -> str:
     """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
 
     The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
     """
-    by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
+    by = f"PARTITION BY {columns(query.key_columns) or '1'} ORDER BY ws, we"
     ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"
-    starts = "CASE WHEN pe IS NULL OR ws >= pe THEN 1 ELSE 0 END"
-    return f"SELECT *, sum({starts}) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({ends})"
+    starts = f"SELECT *, CASE WHEN pe IS NULL OR NOT ({joins(query.window)}) THEN 1 ELSE 0 END AS apart FROM ({ends})"
+    return f"SELECT *, sum(apart) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({starts})"
 
 
 def late_rows(query: WindowedQuery, rows: str, before: int) -> str:
@@ -129,13 +141,9 @@ def late_rows(query: WindowedQuery, rows: str, before: int) -> str:
 
 def _in_windows(query: WindowedQuery, rows: str) -> str:
     """Return the relation of *rows* once per window that they fall into."""
-    if not isinstance(query.window, Sliding):
+    if not spreads(query.window):
         return rows
-    listed = columns(query.key_columns, "__w_row", "ts", "__w_start AS ws")
-    return (
-        f"(SELECT {listed}, __w_start + {query.window.size}L AS we FROM {rows}"
-        f" LATERAL VIEW explode({windows_of_slice(query.window)}) AS __w_start)"
-    )
+    return f"({each_window(query.window, rows, '* EXCEPT (ws, we)')})"
 
 
 def is_late(query: WindowedQuery, before: int) -> str:
@@ -150,17 +158,17 @@ def _standing_columns(query: WindowedQuery) -> tuple[str, ...]:
     """Return the state's columns that remember the panes which the next one replaces."""
     if query.mode is Mode.DISCARDING:
         return ()
-    if isinstance(query.window, Sessions):
+    if merges(query.window):
         return ("last",)
     return ("l_idx", "l_timing", "l_step") + (("l_out",) if query.mode is Mode.RETRACTING else ())
 
 
 def state_columns(query: WindowedQuery) -> tuple[str, ...]:
     """Return the columns of the state that a step reads."""
-    then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
+    remembered = tuple(k.name for k in query.trigger_state)
     return (
-        *query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns, *then, "idx", *_over(query),
-        *_standing_columns(query), "due_wm", "due_at", "step", "dropped",
+        *query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns, *remembered, "idx",
+        *_over(query), *_standing_columns(query), "due_wm", "due_at", "step", "dropped",
     )  # fmt: skip
 
 
@@ -178,8 +186,12 @@ def is_due(clock: Clock) -> str:
 
 
 def newest(query: WindowedQuery, state: str) -> str:
-    """Return SQL for the live rows of *state*: of each identity (keys, ws) the newest version, unless dropped."""
-    by = f"PARTITION BY {columns(query.key_columns, 'ws')}"
+    """Return SQL for the live rows of *state*: of each identity the newest version, unless dropped.
+
+    A window is known by its keys and its start, since one that merges grows; a custom one by its end too.
+    """
+    several = isinstance(query.window, Custom) and not merges(query.window)
+    by = f"PARTITION BY {columns(query.key_columns, 'ws', 'we' if several else '')}"
     versions = f"SELECT *, max(step) OVER ({by}) AS newest FROM {state}"
     return f"SELECT {columns(state_columns(query))} FROM ({versions}) WHERE step = newest AND NOT dropped"
 
@@ -203,11 +215,10 @@ def _together(query: WindowedQuery, state: str | None, batch: str | None, clock:
     def gathered(relation: str) -> str:
         return f"(SELECT /*+ COALESCE(1) */ * FROM {relation})" if at_once else relation
 
-    then = tuple(f"t_{node.id}" for node in triggers.thens(query.trigger))
     standing = _standing_columns(query)
     both = (*query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns)
-    kept = (*both, *then, "idx", *_over(query), *standing)
-    fresh = [*both, *(f"0 AS {t}" for t in then), "0 AS idx"]
+    kept = (*both, *(k.name for k in query.trigger_state), "idx", *_over(query), *standing)
+    fresh = [*both, *(f"CAST({k.first} AS {k.type}) AS {k.name}" for k in query.trigger_state), "0 AS idx"]
     fresh += [f"false AS {c}" for c in _over(query)] + [f"NULL AS {c}" for c in standing]
     new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
     if state is None:
@@ -241,11 +252,9 @@ def standing_types(query: WindowedQuery) -> dict[str, str]:
 
 
 def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
-    if isinstance(query.window, Sessions):
+    if merges(query.window):
         return _merged_sessions(query, rows, clock)
-    then = tuple(
-        f"max(CASE WHEN isnew = 0 THEN t_{n.id} ELSE 0 END) AS t_{n.id}" for n in triggers.thens(query.trigger)
-    )
+    then = _trigger_state(query, "isnew = 0")
     standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
     over = tuple(f"bool_or({name}) AS {name}" for name in _over(query))
     listed = columns(
@@ -258,6 +267,14 @@ def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
     return f"SELECT {listed} FROM ({rows}) GROUP BY {identity} HAVING max(isnew) = 1 OR bool_or(due)"
 
 
+def _trigger_state(query: WindowedQuery, member: str) -> tuple[str, ...]:
+    """Return the select list of what the trigger remembers, of the rows for which ``member`` holds."""
+    return tuple(
+        f"coalesce({k.merge.format(member=member)}, CAST({k.first} AS {k.type})) AS {k.name}"
+        for k in query.trigger_state
+    )
+
+
 def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
     """Return SQL that adds to the rows of state and batch what the windows they fall into say about them.
 
@@ -265,12 +282,12 @@ def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
     ``kept``: the row is of the state and has a say in what becomes of the trigger. Under ONCE: ``refused``, the
     trigger of the row's window has finished.
     """
-    if not isinstance(query.window, Sessions):
+    if not merges(query.window):
         by = f"PARTITION BY {columns(query.key_columns, 'ws', 'we')}"
         return f"SELECT *, bool_or(over) OVER ({by}) AS refused FROM ({rows})"
     keys = query.key_columns
     by = f"PARTITION BY {columns(keys, 'g')}"
-    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({_intervals_united(rows, keys)})"
+    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({_intervals_united(query, rows)})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
     say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
     if not query.once:
@@ -280,7 +297,7 @@ def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
 
 def refused(query: WindowedQuery, state: str, batch: str, clock: Clock) -> str:
     """Return SQL for the windows whose trigger has finished and that rows came to: keys, ``ws``, ``we``."""
-    bounds = "ms AS ws, me AS we" if isinstance(query.window, Sessions) else "ws, we"
+    bounds = "ms AS ws, me AS we" if merges(query.window) else "ws, we"
     return (
         f"SELECT DISTINCT {columns(query.key_columns)}{', ' if query.keys else ''}{bounds}"
         f" FROM ({_judged(query, _together(query, state, batch, clock), clock)}) WHERE refused AND isnew = 1"
@@ -289,7 +306,7 @@ def refused(query: WindowedQuery, state: str, batch: str, clock: Clock) -> str:
 
 def finished_rows(query: WindowedQuery, rows: str, refused: str, before: int) -> str:
     """Return SQL for those of *rows* that came to a window of ``refused``: ``__w_row``, ``ws``, ``we``."""
-    inside = "r.ts >= f.ws AND r.ts < f.we" if isinstance(query.window, Sessions) else "r.ws = f.ws"
+    inside = "r.ws >= f.ws AND r.we <= f.we" if merges(query.window) else "r.ws = f.ws AND r.we = f.we"
     same = " AND ".join([*(f"r.{k} <=> f.{k}" for k in query.key_columns), inside])
     in_time = f"SELECT * FROM {_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
     return f"SELECT r.__w_row, f.ws, f.we FROM ({in_time}) AS r JOIN {refused} AS f ON {same}"
@@ -306,9 +323,7 @@ def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
         )
     same = "isnew = 0 AND ws = ms AND we = me"
     member = "kept AND NOT over" if query.once else "kept"
-    then = tuple(
-        f"{triggers.merged_part(query.trigger, node, member)} AS t_{node.id}" for node in triggers.thens(query.trigger)
-    )
+    then = _trigger_state(query, member)
     last = () if query.mode is Mode.DISCARDING else ("sort_array(flatten(collect_list(last))) AS last",)
     over = tuple(f"coalesce(bool_and(CASE WHEN kept THEN {name} END), false) AS {name}" for name in _over(query))
     listed = columns(
@@ -391,9 +406,9 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
     tree = query.trigger
     all_nodes = tuple(tree.walk())
-    moves = query.once or bool(triggers.thens(tree))
+    moves = query.once or bool(query.trigger_state)
     close = plus("we", query.lateness)
-    gap = query.window.gap if isinstance(query.window, Sessions) else 0
+    gap = remembered(query.window)
     reached = "false" if clock.complete else f"({clock.before}L < we AND we <= {clock.after}L)"
     may_close = "true" if clock.drain or not clock.complete else "false"
     chosen = all_nodes if moves else (tree,)
@@ -421,10 +436,10 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     contents = tuple(
         f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.partial_columns
     )
-    then = tuple(f"{triggers.advanced(tree, node)} AS t_{node.id}" for node in triggers.thens(tree))
+    then = tuple(f"{k.next} AS {k.name}" for k in query.trigger_state)
     forgotten = "false" if gap is None else f"{plus(close, gap)} <= {clock.after}L"
     drop = f"closing AND ({'true' if clock.drain else 'false'} OR {forgotten})"
-    vanished = "vanished" if isinstance(query.window, Sessions) else ""
+    vanished = "vanished" if merges(query.window) else ""
     over = tuple(f"over OR z_{tree.id} AS {name}" for name in _over(query))
     waiting = tuple(f"{name}_next AS {name}" for name in query.pending_columns)
     return "SELECT " + columns(
@@ -443,7 +458,7 @@ def _standing_next(query: WindowedQuery, clock: Clock) -> tuple[str, ...]:
     }  # fmt: skip
     if query.mode is Mode.DISCARDING:
         return ()
-    if not isinstance(query.window, Sessions):
+    if not merges(query.window):
         return tuple(
             f"CASE WHEN shown THEN {values[c]} WHEN NOT emit THEN {c} END AS {c}" for c in _standing_columns(query)
         )
@@ -457,7 +472,7 @@ def _gone(query: WindowedQuery) -> str:
     """Return the standing panes that this firing replaces, as an array, NULL where there are none."""
     if query.mode is Mode.DISCARDING:
         return ""
-    if isinstance(query.window, Sessions):
+    if merges(query.window):
         return "CASE WHEN emit AND size(last) > 0 THEN last END AS gone"
     out = ", 'out', l_out" if query.mode is Mode.RETRACTING else ""
     pane = f"array(named_struct('we', we, 'ws', ws, 'idx', l_idx, 'timing', l_timing, 'step', l_step{out}))"
@@ -468,7 +483,8 @@ def _due_watermark(query: WindowedQuery, clock: Clock, gap: int | None) -> str:
     """Return SQL for the next watermark at which the window must be looked at without new rows."""
     close = plus("we", query.lateness)
     forgotten = () if gap is None else (plus(close, gap),)
-    points = (f"CASE WHEN {point} > {clock.after}L THEN {point} END" for point in ("we", close, *forgotten))
+    own = [moment for node in query.trigger.walk() for moment in triggers.own_watermarks(node)]
+    points = (f"CASE WHEN {point} > {clock.after}L THEN {point} END" for point in ("we", close, *forgotten, *own))
     return f"coalesce(least({', '.join(points)}), {END}L)"
 
 
@@ -476,6 +492,7 @@ def _due_clock(query: WindowedQuery, clock: Clock) -> str:
     """Return SQL for the next processing time at which a time leaf is due, NULL when none is."""
     leaves = [node for node in query.trigger.walk() if node.kind in triggers.TIMES]
     moments = [triggers.deadline(node, "pf_next") for node in leaves]
+    moments += [moment for node in query.trigger.walk() for moment in triggers.own_times(node, "pf_next")]
     points = [f"CASE WHEN {moment} > {clock.now}L THEN {moment} END" for moment in moments]
     return f"least({', '.join(points)})" if len(points) > 1 else (points or ["CAST(NULL AS BIGINT)"])[0]
 
@@ -493,7 +510,7 @@ def answer(query: WindowedQuery, source: str) -> str:
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
     query = replace(query, trigger=Node(Kind.AT_WATERMARK, 0), once=False)
     windows = partials(query, f"({assigned(query, source)})", -END)
-    if isinstance(query.window, Sessions):
+    if merges(query.window):
         windows = _sessions(query, windows)
     finals = with_finals(query, windows)
     having = f" WHERE {query.having}" if query.having else ""

@@ -3,7 +3,7 @@
 The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of this
 table (the Dataflow Model, section 2.3; DIALECT section 3). All leaves count from the window's last pane, over
 the *pending* columns (``pending``), so the only state a tree keeps of its own is the active part of each THEN
-(``t_<id>``) and, under ONCE, whether it is over.
+(``t_<id>``), what a user's own trigger keeps and, under ONCE, whether it is over.
 
 ================  ==============================  =====================  ============================
 kind              due (column expression)         finished when fired    when sessions merge
@@ -18,6 +18,8 @@ EVERY_TIME        clock >= next multiple          never                  earlies
 AFTER_TIME        clock >= first arrival + i      yes                    earliest first arrival
 WHEN_ROW          a pending row held it           yes                    held for one, held
 WHEN_AGGREGATE    holds for the next pane         yes                    nothing to merge
+CUSTOM            as it says, by rows, watermark  unless it goes on      what arrived and what it
+                  or clock                                               keeps, as it says
 NEVER             never                           never                  nothing to merge
 OR                any part due                    a part that fired is   parts
 AND               all parts due                   a part that fired is   parts
@@ -35,6 +37,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from warehouse.dataflow.custom import CustomTrigger, TriggerView
 from warehouse.dataflow.times import Clock
 
 
@@ -51,11 +54,20 @@ class Kind(Enum):
     AFTER_TIME = auto()
     WHEN_ROW = auto()
     WHEN_AGGREGATE = auto()
+    CUSTOM = auto()
     NEVER = auto()
     OR = auto()
     AND = auto()
     THEN = auto()
     REPEAT = auto()
+
+
+@dataclass(frozen=True)
+class Own:
+    """A trigger of the user's own with the arguments that a statement gives it, as SQL."""
+
+    trigger: CustomTrigger
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,8 @@ class Node:
         condition: of WHEN_ROW the column of the input that says whether it holds, of WHEN_AGGREGATE SQL over
             finals, keys and bounds.
         percent: of AT_PERCENTILE, how many percent of the recent rows it trusts to be on time.
-        written: the condition in the user's words, to be shown.
+        own: of CUSTOM, what the user defined.
+        written: a condition or a unit of the user's own in the user's words, to be shown.
     """
 
     kind: Kind
@@ -79,6 +92,7 @@ class Node:
     parts: tuple[Node, ...] = ()
     condition: str = ""
     percent: float = 0.0
+    own: Own | None = None
     written: str = ""
 
     def walk(self) -> Iterator[Node]:
@@ -129,7 +143,17 @@ def pending(root: Node) -> tuple[Pending, ...]:
         if node.kind is Kind.WHEN_ROW:
             name = f"ph_{node.id}"
             columns.append(Pending(name, "boolean", f"bool_or({node.condition})", f"bool_or({name})", "false"))
+        if node.own:
+            prefix = own_view(node).prefix
+            for name, known in node.own.trigger.arrived(*node.own.arguments).items():
+                column = prefix + name
+                columns.append(Pending(column, known.type, known.sql, f"{known.merge}({column})", known.none))
     return tuple(columns)
+
+
+def own_view(node: Node, first: str = "pf") -> TriggerView:
+    """Return what a user's own trigger may look at; ``first`` is the column of the first arrival."""
+    return TriggerView("__w_start", "__w_end", "pn", f"timestamp_micros({first})", f"c_{node.id}_")
 
 
 def percentiles(root: Node) -> tuple[float, ...]:
@@ -166,6 +190,8 @@ def ready(node: Node, clock: Clock) -> str:
             return f"(pn > 0 AND ph_{node.id})"
         case Kind.WHEN_AGGREGATE:
             return f"(pn > 0 AND coalesce({node.condition}, false))"
+        case Kind.CUSTOM:
+            return f"(pn > 0 AND {_own_ready(node, clock)})"
         case Kind.NEVER:
             return "false"
         case Kind.OR | Kind.REPEAT:
@@ -176,6 +202,29 @@ def ready(node: Node, clock: Clock) -> str:
             whens = " ".join(f"WHEN {i} THEN {ready(p, clock)}" for i, p in enumerate(node.parts))
             return f"(CASE t_{node.id} {whens} END)"
     raise AssertionError(node.kind)
+
+
+def _own_ready(node: Node, clock: Clock) -> str:
+    """Return SQL that says whether a user's own trigger is due: by rows, by the watermark, or by the clock."""
+    assert node.own
+    view, given = own_view(node), node.own.arguments
+    rows = node.own.trigger.on_rows(view, *given)
+    parts = [f"coalesce({rows}, false)"] if rows else []
+    parts += [f"coalesce({clock.after}L >= {moment}, false)" for moment in own_watermarks(node)]
+    parts += [f"coalesce({clock.now}L >= {moment}, false)" for moment in own_times(node)]
+    return f"({' OR '.join(parts) or 'false'})"
+
+
+def own_watermarks(node: Node) -> tuple[str, ...]:
+    """Return SQL for the watermark, in microseconds, that makes a user's own trigger due; none or one."""
+    moment = node.own.trigger.on_watermark(own_view(node), *node.own.arguments) if node.own else None
+    return (f"unix_micros({moment})",) if moment else ()
+
+
+def own_times(node: Node, first: str = "pf") -> tuple[str, ...]:
+    """Return SQL for the processing time, in microseconds, that makes a user's own trigger due; none or one."""
+    moment = node.own.trigger.on_time(own_view(node, first), *node.own.arguments) if node.own else None
+    return (f"unix_micros({moment})",) if moment else ()
 
 
 def fired(root: Node) -> dict[int, str]:
@@ -206,12 +255,7 @@ def finished(node: Node) -> str:
             return finished(node.parts[-1])
         case Kind.REPEAT:
             return f"f_{node.parts[1].id}" if len(node.parts) == 2 else "false"
-    return f"f_{node.id}"
-
-
-def thens(root: Node) -> tuple[Node, ...]:
-    """Return the THEN nodes, outer ones first."""
-    return tuple(node for node in root.walk() if node.kind is Kind.THEN)
+    return "false" if node.own and node.own.trigger.goes_on else f"f_{node.id}"
 
 
 def enclosing(root: Node) -> dict[int, tuple[Node, ...]]:
@@ -223,24 +267,62 @@ def enclosing(root: Node) -> dict[int, tuple[Node, ...]]:
     return out
 
 
-def advanced(root: Node, node: Node) -> str:
-    """Return SQL for the new active part of the THEN ``node``, over ``z_<id>`` and ``t_<id>``."""
-    over = [node, *enclosing(root)[node.id]]
-    restart = " OR ".join(f"z_{n.id}" for n in over)
-    moves = " ".join(f"WHEN t_{node.id} = {i} AND z_{part.id} THEN {i + 1}" for i, part in enumerate(node.parts[:-1]))
-    return f"CASE WHEN {restart} THEN 0 {moves} ELSE t_{node.id} END"
+@dataclass(frozen=True)
+class Kept:
+    """One column of what a tree remembers of a window from pane to pane.
 
-
-def merged_part(root: Node, node: Node, member: str) -> str:
-    """Return SQL for a THEN's part after a session merge: the least advanced of the members that have a say.
-
-    Args:
-        root: the tree.
-        node: the THEN.
-        member: a condition that says which rows of the group have a say.
+    Attributes:
+        name, type: the column.
+        first: SQL for its value in a new window.
+        merge: an aggregate over the rows of windows that merge, with ``{member}`` for which of them have a say.
+        next: SQL for its value after the step, over ``f_<id>``, ``z_<id>`` and the columns themselves.
+        shown: how ``stream_state`` calls it.
     """
+
+    name: str
+    type: str
+    first: str
+    merge: str
+    next: str
+    shown: str
+
+
+def kept(root: Node) -> tuple[Kept, ...]:
+    """Return what a tree remembers: the active part of each THEN, and what the user's own triggers keep."""
+    columns: list[Kept] = []
+    for node in root.walk():
+        if node.kind is Kind.THEN:
+            merge = _least_advanced(root, node)
+            number = sum(1 for k in columns if k.shown.startswith("trigger_part_"))
+            columns.append(
+                Kept(f"t_{node.id}", "int", "0", merge, _advanced(root, node), f"trigger_part_{number}")
+            )  # fmt: skip
+        if node.own:
+            view = own_view(node)
+            for name, its in node.own.trigger.kept(view, *node.own.arguments).items():
+                column = view[name]
+                merge = f"{its.merge}(CASE WHEN {{member}} THEN {column} END)"
+                after = f"CASE WHEN {_starts_again(root, node)} THEN {its.first} WHEN f_{node.id}"
+                after += f" THEN {its.after_firing} ELSE {column} END"
+                columns.append(Kept(column, its.type, its.first, merge, f"CAST({after} AS {its.type})", name))
+    return tuple(columns)
+
+
+def _starts_again(root: Node, node: Node) -> str:
+    """Return SQL over ``z_<id>``: the node or one above it is finished."""
+    return "(" + " OR ".join(f"z_{n.id}" for n in [node, *enclosing(root)[node.id]]) + ")"
+
+
+def _advanced(root: Node, node: Node) -> str:
+    """Return SQL for the new active part of the THEN ``node``, over ``z_<id>`` and ``t_<id>``."""
+    moves = " ".join(f"WHEN t_{node.id} = {i} AND z_{part.id} THEN {i + 1}" for i, part in enumerate(node.parts[:-1]))
+    return f"CASE WHEN {_starts_again(root, node)} THEN 0 {moves} ELSE t_{node.id} END"
+
+
+def _least_advanced(root: Node, node: Node) -> str:
+    """Return SQL for a THEN's part after a session merge: the least advanced of the members that have a say."""
     chain = [n for n in enclosing(root)[node.id] if n.kind is Kind.THEN] + [node]
     if len(chain) == 1:
-        return f"coalesce(min(CASE WHEN {member} THEN t_{node.id} END), 0)"
+        return f"min(CASE WHEN {{member}} THEN t_{node.id} END)"
     places = ", ".join(f"t_{n.id}" for n in chain)
-    return f"coalesce(min(CASE WHEN {member} THEN array({places}) END)[{len(chain) - 1}], 0)"
+    return f"min(CASE WHEN {{member}} THEN array({places}) END)[{len(chain) - 1}]"

@@ -1,7 +1,8 @@
 """Where in event time: the window kinds with their lengths in microseconds, and how rows are assigned to them.
 
 Source: the Dataflow Model, sections 2.2 and 2.2.1 (AssignWindows, MergeWindows). Sliding windows are not
-assigned row by row: rows fall into slices of gcd(size, every), and slices are rolled up into windows.
+assigned row by row: rows fall into slices of gcd(size, every), and slices are rolled up into windows. Custom
+windows are: the input's column ``__w_windows`` lists those of each row.
 """
 
 from __future__ import annotations
@@ -52,13 +53,57 @@ class Global:
     """One window over all event time."""
 
 
-Window = Fixed | Sliding | Sessions | Global
+@dataclass(frozen=True)
+class Custom:
+    """Windows that a user's ``assign`` gives to each row, the input's column ``__w_windows``.
+
+    Attributes:
+        name: the clause as written, to be shown.
+        merge: SQL over ``left_end`` and ``right_start``, TIMESTAMPs: whether a window joins those that start
+            before it; None where windows stay as they were assigned.
+    """
+
+    name: str
+    merge: str | None
+
+
+Window = Fixed | Sliding | Sessions | Global | Custom
+WINDOWS_TYPE = "array<struct<ws:bigint,we:bigint>>"
+"""The Spark type of ``__w_windows``: bounds in microseconds."""
+
+
+def merges(window: Window) -> bool:
+    """Say whether windows of a key may unite."""
+    return isinstance(window, Sessions) or (isinstance(window, Custom) and window.merge is not None)
+
+
+def spreads(window: Window) -> bool:
+    """Say whether a row may fall into several windows."""
+    return isinstance(window, Sliding | Custom)
+
+
+def remembered(window: Window) -> int | None:
+    """Return for how long a closed window must still be known, so that a row which is not late finds it.
+
+    None: for ever, since no bound is known for how far a row's own window may reach.
+    """
+    if isinstance(window, Sessions):
+        return window.gap
+    return None if merges(window) else 0
+
+
+def joins(window: Window) -> str:
+    """Return SQL over ``pe``, the end of what starts before, and ``ws``: whether a window of a key joins it."""
+    if isinstance(window, Custom) and window.merge is not None:
+        return f"coalesce({window.merge}, false)"
+    return "ws < pe"
 
 
 def assignment(window: Window, keys: tuple[str, ...]) -> tuple[str, str]:
     """Return SQL for the start and the end that a row with column ``ts`` gets.
 
-    For ``Sliding`` the two bound the row's slice, for ``Sessions`` its proto-session [ts, ts + gap).
+    For ``Sliding`` the two bound the row's slice, for ``Sessions`` its proto-session [ts, ts + gap), for ``Custom``
+    all its windows.
     """
     match window:
         case Fixed(size, offset, per_key):
@@ -72,10 +117,14 @@ def assignment(window: Window, keys: tuple[str, ...]) -> tuple[str, str]:
             return "ts", "ts + __w_gap" if gap is None else f"ts + {gap}L"
         case Global():
             return f"{BEGINNING}L", f"{END}L"
+        case Custom():
+            return "array_min(__w_windows.ws)", "array_max(__w_windows.we)"
 
 
 def earliest_end(window: Window) -> str:
-    """Return SQL for the end of the first window that a row of [ws, we) falls into (only sliding ones differ)."""
+    """Return SQL for the end of the first window that a row of [ws, we) falls into (where there may be several)."""
+    if isinstance(window, Custom):
+        return "array_min(__w_windows.we)"
     if isinstance(window, Sliding):
         # the last multiple of `every` not after the slice is its last window; its first starts up to size before
         first = (
@@ -88,7 +137,26 @@ def earliest_end(window: Window) -> str:
     return "we"
 
 
-def windows_of_slice(window: Sliding) -> str:
+def each_window(window: Window, relation: str, listed: str) -> str:
+    """Return SQL for the rows of ``relation`` once per window that they fall into, with ``ws`` and ``we`` its bounds.
+
+    Args:
+        window: one that spreads.
+        relation: *rows* of the step, or for ``Sliding`` slices.
+        listed: the other columns to keep.
+    """
+    if isinstance(window, Sliding):
+        return (
+            f"SELECT {listed}, __w_start AS ws, __w_start + {window.size}L AS we FROM {relation}"
+            f" LATERAL VIEW explode({_windows_of_slice(window)}) AS __w_start"
+        )
+    return (
+        f"SELECT {listed}, __w_window.ws AS ws, __w_window.we AS we FROM {relation}"
+        " LATERAL VIEW explode(__w_windows) AS __w_window"
+    )
+
+
+def _windows_of_slice(window: Sliding) -> str:
     """Return SQL for the array of starts of the windows that hold the slice which starts at ``ws``."""
     last = f"ws - pmod(ws - {window.offset}L, {window.every}L)"
     starts = f"transform(sequence(0, {window.windows_per_slice - 1}), __w_n -> {last} - __w_n * {window.every}L)"

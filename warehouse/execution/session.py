@@ -45,6 +45,7 @@ class Engine:
         machine: the JVM.
         lock: the folder, held by this process.
         jvm_lock: the folder, held by the JVM.
+        settings: what it was told.
     """
 
     spark: SparkSession
@@ -52,6 +53,7 @@ class Engine:
     machine: jvm.Machine
     lock: lock.Lock
     jvm_lock: Any
+    settings: setting.Settings
 
 
 _running: Engine | None = None
@@ -160,7 +162,7 @@ def _open(place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.
     if place.moved_from is not None:
         relocate.metastore(machine.view, place)
     folders.record(place)
-    return Engine(_session(machine.gateway, _configuration(place, told, ours)), place, machine, held, jvm_lock)
+    return Engine(_session(machine.gateway, _configuration(place, told, ours)), place, machine, held, jvm_lock, told)
 
 
 def _properties(place: Folder) -> dict[str, str]:

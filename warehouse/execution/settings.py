@@ -14,7 +14,7 @@ from warehouse.errors import fail
 from warehouse.execution import machine
 
 FILE = "warehouse.toml"
-ENVIRONMENT = {"WAREHOUSE_MEMORY": "memory", "WAREHOUSE_CORES": "cores"}
+ENVIRONMENT = {"WAREHOUSE_MEMORY": "memory", "WAREHOUSE_CORES": "cores", "WAREHOUSE_UDFS": "udfs"}
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,13 @@ class Settings:
     Attributes:
         memory: the heap, as ``-Xmx`` takes it.
         cores: tasks that run at a time.
+        udfs: the folder of the user's own windows and triggers, seen from the current folder; it need not exist.
         spark: Spark's own settings.
     """
 
     memory: str
     cores: int
+    udfs: Path
     spark: Mapping[str, str]
 
 
@@ -43,11 +45,11 @@ def load(folder: Path, given: Mapping[str, str]) -> Settings:
     merged |= {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
     merged |= {key: _text(value) for key, value in given.items()}
     spark = {key: value for key, value in merged.items() if key.startswith("spark.")}
-    for key in merged.keys() - spark.keys() - {"memory", "cores"}:
+    for key in merged.keys() - spark.keys() - {"memory", "cores", "udfs"}:
         fail("WAREHOUSE_SETTING_UNKNOWN", setting=key)
     cores = _cores(merged["cores"])
     spark.setdefault("spark.sql.shuffle.partitions", str(cores))
-    return Settings(_memory(merged["memory"]), cores, spark)
+    return Settings(_memory(merged["memory"]), cores, Path(merged["udfs"]).absolute(), spark)
 
 
 def _of_folder(file: Path) -> dict[str, str]:

@@ -7,8 +7,9 @@ from typing import NoReturn
 
 from warehouse.errors import Span, fail
 from warehouse.language.cursor import Cursor, close_to
-from warehouse.language.expressions import walk
+from warehouse.language.expressions import arguments, walk
 from warehouse.language.intervals import interval, interval_at, whole_interval
+from warehouse.language.keywords import BEFORE_BRACKET, NEVER_ALIAS, TAILS
 from warehouse.language.statements import (
     Clauses,
     FixedWindow,
@@ -16,12 +17,13 @@ from warehouse.language.statements import (
     Interval,
     Lateness,
     Mode,
+    OwnWindow,
     SessionWindow,
     SlidingWindow,
     WindowSpec,
 )
 from warehouse.language.tokens import Kind
-from warehouse.language.triggers import UNIT_STARTS, trigger_clause
+from warehouse.language.triggers import UNIT_STARTS, own_unit_at, trigger_clause
 
 MODES = ("DISCARDING", "ACCUMULATING", "RETRACTING")
 KINDS = ("FIXED", "SLIDING", "SESSIONS", "GLOBAL")
@@ -46,7 +48,7 @@ def clause_here(cursor: Cursor, alias_possible: bool) -> str | None:
     if word == "WINDOW":
         return "WINDOW" if _window_here(cursor) else None
     if word == "TRIGGER":
-        if not alias_possible or after.upper in UNIT_STARTS:
+        if not alias_possible or after.upper in UNIT_STARTS or own_unit_at(cursor, cursor.at + 1):
             return "TRIGGER"
         return "TRIGGER" if after.upper == "(" and not _names_only(cursor, cursor.at + 1) else None
     if word in MODES:
@@ -65,11 +67,7 @@ def _window_here(cursor: Cursor) -> bool:
     kind, after = cursor.peek(1), cursor.peek(2)
     if kind.upper in KINDS:
         return after.upper != "AS" and (kind.upper == "GLOBAL" or after.upper == "(" or after.kind is not Kind.END)
-    if kind.kind is not Kind.WORD or after.upper != "(":
-        return False
-    inner = cursor.tokens[cursor.at + 3 : cursor.closing(cursor.at + 2)]
-    options = any(t.upper in ("SIZE", "EVERY", "GAP") and b.upper == "," for b, t in pairwise(inner))
-    return options or kind.upper in _OTHER_NAMES or close_to(kind, KINDS) is not None
+    return kind.is_name and after.upper == "(" and kind.upper not in NEVER_ALIAS | TAILS | BEFORE_BRACKET
 
 
 def _names_only(cursor: Cursor, bracket: int) -> bool:
@@ -149,6 +147,8 @@ def window_spec(cursor: Cursor) -> WindowSpec:
     word = cursor.token
     kind = word.upper
     if kind not in KINDS:
+        if word.is_name and cursor.peek().upper == "(" and not _means_ours(cursor):
+            return _own_window(cursor, first)
         meant = close_to(word, KINDS) or _OTHER_NAMES.get(kind) or "FIXED"
         fail("WAREHOUSE_WINDOW_KIND", word.span, found=word.text, meant=meant, example=EXAMPLES[meant])
     cursor.take()
@@ -179,6 +179,24 @@ def window_spec(cursor: Cursor) -> WindowSpec:
     if isinstance(offset, Span):
         return FixedWindow(time, size, None, offset, span)
     return FixedWindow(time, size, offset, None, span)
+
+
+def _means_ours(cursor: Cursor) -> bool:
+    """Say whether the unknown kind of window at the cursor is one of ours under another name, or has its options."""
+    kind = cursor.token
+    inner = cursor.tokens[cursor.at + 2 : cursor.closing(cursor.at + 1)]
+    options = any(t.upper in ("SIZE", "EVERY", "GAP") and b.upper == "," for b, t in pairwise(inner))
+    return options or kind.upper in _OTHER_NAMES
+
+
+def _own_window(cursor: Cursor, first: int) -> OwnWindow:
+    """Return a window of the user's own, whose name is at the cursor."""
+    word = cursor.take()
+    example = f"WINDOW {word.text} (event_time, INTERVAL 1 HOUR)"
+    given = arguments(cursor, f"WINDOW {word.text}", example)
+    if not given:
+        fail("WAREHOUSE_WINDOW_TIME_MISSING", cursor.tokens[cursor.at - 1].span, kind=word.text, example=example)
+    return OwnWindow(word.span, given[0], given[1:], cursor.span(first))
 
 
 def _as_interval(value: Interval | Span) -> Interval:

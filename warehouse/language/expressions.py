@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from warehouse.errors import Span, fail
 from warehouse.language.cursor import Cursor
 from warehouse.language.intervals import UNITS
 from warehouse.language.tokens import Kind
@@ -95,6 +96,28 @@ def walk(cursor: Cursor, end: int, stop: Callable[[Cursor], bool], commas: bool 
     if first < cursor.at:
         state.items.append((first, cursor.at, state.alias if state.alias == cursor.at - 1 else None))
     return Walked(tuple(state.items), tuple(state.brackets))
+
+
+def arguments(cursor: Cursor, clause: str, example: str) -> tuple[Span, ...]:
+    """Return the expressions of the bracket that opens at the cursor, and move behind it.
+
+    Raises:
+        WarehouseError: the bracket is not closed, or nothing stands beside a comma.
+    """
+    close = cursor.closing(cursor.at)
+    if cursor.tokens[close].kind is Kind.END:
+        fail("WAREHOUSE_UNCLOSED", cursor.here(), clause=clause, example=example)
+    cursor.take()
+    found: list[Span] = []
+    while cursor.at < close:
+        first = cursor.at
+        walk(cursor, close, lambda c: False, commas=False)
+        if cursor.at == first or (cursor.token.upper == "," and cursor.at + 1 == close):
+            cursor.fail_expecting("an expression", clause, example)
+        found.append(cursor.span(first))
+        cursor.accept(",")
+    cursor.take()
+    return tuple(found)
 
 
 def _word(cursor: Cursor, state: _State) -> None:

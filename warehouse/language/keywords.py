@@ -30,6 +30,10 @@ _JOIN_WORDS = frozenset(["JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUT
 _AFTER_ALIAS = _JOIN_WORDS | {"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LATERAL", "ON", "USING"}
 _BEFORE_BY = frozenset({"GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE"})
 _OPERATORS = frozenset({",", ")", "]", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "/", "||", "%", "::", "->", "=="})
+BEFORE_BRACKET = frozenset(
+    ["AS", "FROM", "HAVING", "IN", "LIMIT", "PIVOT", "TABLESAMPLE", "UNPIVOT", "VALUES", "VIEW", "WHERE"]
+)
+"""Words of Spark's that may stand before a bracket behind an alias, where a name would be a call."""
 TAILS = frozenset({"ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET"})
 
 

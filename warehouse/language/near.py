@@ -57,7 +57,12 @@ def misspelt(cursor: Cursor, at: int) -> None:
             clause="The clause",
             example=EXAMPLES[after.upper],
         )
-    if word.upper == "WINDOW" and third.upper != "AS" and after.kind is Kind.WORD and (meant := close_to(after, KINDS)):
+    if (
+        word.upper == "WINDOW"
+        and third.upper not in ("AS", "(")
+        and after.kind is Kind.WORD
+        and (meant := close_to(after, KINDS))
+    ):
         fail("WAREHOUSE_WINDOW_KIND", after.span, found=after.text, meant=meant, example=EXAMPLES[meant])
     if after.upper == "LATENESS" and (meant := close_to(word, ["ALLOWED"])):
         fail("WAREHOUSE_MISSPELT", word.span, found=word.text, meant=meant, clause="The clause", example=_LATENESS)

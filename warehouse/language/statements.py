@@ -93,7 +93,17 @@ class GlobalWindow:
     span: Span | None = None
 
 
-WindowSpec = FixedWindow | SlidingWindow | SessionWindow | GlobalWindow
+@dataclass(frozen=True)
+class OwnWindow:
+    """Windows that ``udfs/`` or a pair of SQL functions defines, by their name, with the arguments behind the time."""
+
+    name: Span
+    time: Span
+    arguments: tuple[Span, ...]
+    span: Span
+
+
+WindowSpec = FixedWindow | SlidingWindow | SessionWindow | GlobalWindow | OwnWindow
 
 # ---------------------------------------------------------------- when: triggers
 
@@ -137,6 +147,15 @@ class When:
 
 
 @dataclass(frozen=True)
+class OwnTrigger:
+    """A unit that ``udfs/`` defines, by its name, with its arguments."""
+
+    name: Span
+    arguments: tuple[Span, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
 class Or:
     """Any part. ``parts`` has at least two."""
 
@@ -176,7 +195,7 @@ class Never:
     span: Span | None = None
 
 
-Trigger = AtWatermark | Every | After | When | Or | And | Then | Repeat | Never
+Trigger = AtWatermark | Every | After | When | OwnTrigger | Or | And | Then | Repeat | Never
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The trigger grammar: when a window's content is emitted.
 
 ``trigger := any (THEN any)*``, ``any := all (OR all)*``, ``all := unit (AND unit)*``; EARLY, LATE and UNTIL take
-one unit and belong to the nearest AT WATERMARK or REPEAT.
+one unit and belong to the nearest AT WATERMARK or REPEAT. A unit may be one of the user's own: ``name (argument, …)``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Callable
 
 from warehouse.errors import Span, fail
 from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.expressions import arguments
 from warehouse.language.intervals import UNITS, interval
+from warehouse.language.keywords import BEFORE_BRACKET, NEVER_ALIAS, TAILS
 from warehouse.language.statements import (
     After,
     And,
@@ -19,6 +21,7 @@ from warehouse.language.statements import (
     Interval,
     Never,
     Or,
+    OwnTrigger,
     Repeat,
     Then,
     Trigger,
@@ -30,6 +33,16 @@ from warehouse.language.tokens import Kind
 UNIT_STARTS = ("AT", "EVERY", "AFTER", "WHEN", "REPEAT", "NEVER", "ONCE")
 _EXAMPLE = "TRIGGER AT WATERMARK EARLY EVERY INTERVAL 1 MINUTE"
 _AMOUNTS = ("ROW", "ROWS", "BYTES")
+
+
+_CONNECTIVES = frozenset(["AND", "OR", "THEN", "EARLY", "LATE", "UNTIL"])
+
+
+def own_unit_at(cursor: Cursor, at: int) -> bool:
+    """Say whether a unit of the user's own, a name before a bracket, stands at the token ``at``."""
+    word, after = cursor.tokens[at], cursor.tokens[min(at + 1, len(cursor.tokens) - 1)]
+    taken = NEVER_ALIAS | TAILS | BEFORE_BRACKET | _CONNECTIVES | {"WATERMARK"}
+    return word.is_name and after.upper == "(" and word.upper not in taken
 
 
 def trigger_clause(cursor: Cursor) -> TriggerClause:
@@ -103,6 +116,10 @@ def _unit(cursor: Cursor) -> Trigger:
         inner = _then(cursor)
         cursor.expect(")", "TRIGGER", "TRIGGER REPEAT (AFTER 10 ROWS OR AFTER INTERVAL 1 MINUTE)")
         return inner
+    if own_unit_at(cursor, cursor.at):
+        name = cursor.take()
+        given = arguments(cursor, f"TRIGGER {name.text}", f"TRIGGER {name.text} (100)")
+        return OwnTrigger(name.span, given, cursor.span(first))
     return _no_unit(cursor)
 
 
@@ -176,7 +193,7 @@ def _no_unit(cursor: Cursor) -> Trigger:
             example="TRIGGER AT WATERMARK",
         )
     meant = close_to(cursor.token, UNIT_STARTS)
-    if meant and not cursor.sees_any(("AND", "OR", "THEN", "EARLY", "LATE", "UNTIL")):
+    if meant and not cursor.sees_any(tuple(_CONNECTIVES)):
         fail(
             "WAREHOUSE_MISSPELT",
             cursor.here(),

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from warehouse.catalog.entries import Column
 from warehouse.dataflow.aggregates import Argument, Call
 from warehouse.dataflow.query import Output, WindowedQuery
-from warehouse.dataflow.triggers import Kind
+from warehouse.dataflow.triggers import Kind, Own
+from warehouse.dataflow.windows import Custom, Window
 from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, of, quoted, rewritten
-from warehouse.language.statements import Mode, QueryBlock, QueryShape, SessionWindow, When
+from warehouse.language.statements import Mode, OwnTrigger, OwnWindow, QueryBlock, QueryShape, SessionWindow, When
 from warehouse.language.tokens import Token
-from warehouse.planning import scan
+from warehouse.planning import own, scan
 from warehouse.planning.context import Context
-from warehouse.planning.windowing import DEFAULT_LATENESS, conditions, planned_trigger, planned_window, time_of
+from warehouse.planning.windowing import DEFAULT_LATENESS, Resolve, leaves, planned_trigger, planned_window, time_of
 
 Render = Callable[[Span], Fragment]
 """Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
@@ -101,7 +102,8 @@ def bind_block(
     assert block.relation is not None
     clauses = block.clauses
     functions = context.analyzer.aggregate_functions()
-    whens = tuple(conditions(clauses.trigger.trigger)) if clauses and clauses.trigger else ()
+    units = tuple(leaves(clauses.trigger.trigger)) if clauses and clauses.trigger else ()
+    whens = tuple(unit for unit in units if isinstance(unit, When))
     places = [item.expression for item in block.items] + ([block.having] if block.having else [])
     places += [when.condition for when in whens]
     found = [call for place in places for call in scan.aggregate_calls(text.words(place), functions)]
@@ -125,13 +127,24 @@ def bind_block(
             return Kind.WHEN_ROW, f"coalesce({binder.column(when.condition)}, false)"
         return Kind.WHEN_AGGREGATE, mark(rewriting.of(when.condition))
 
-    trigger = planned_trigger(text.text, clauses.trigger if clauses else None, condition)
+    def own_trigger(unit: OwnTrigger) -> Own:
+        arguments = tuple(binder.argument(a).sql for a in unit.arguments)
+        return Own(own.found_trigger(context, text.text, unit), arguments)
+
+    resolve = Resolve(condition, own_trigger)
+    trigger = planned_trigger(text.text, clauses.trigger if clauses else None, resolve)
     window = clauses.window if clauses else None
     time = time_of(window)
     select = [quoted(text.text, k) + f" AS __w_k{i}" for i, k in enumerate(keys)]
     select.append((render_time(analysis, time) if time else of("TIMESTAMP'1970-01-01'")) + " AS __w_time")
     if isinstance(window, SessionWindow) and isinstance(window.gap, Span):
         select.append(_gap(context, text, block, window.gap, analysis))
+    planned: Window
+    if isinstance(window, OwnWindow):
+        planned, windows = own.bound_window(context, text.text, window, analysis, analysis(block.relation))
+        select.append(windows)
+    else:
+        planned = planned_window(text.text, window)
     select += [fragment + f" AS {name}" for name, fragment in binder.columns]
     listed = joined(", ", select)
     where = " WHERE " + analysis(block.where) if block.where else of("")
@@ -141,12 +154,20 @@ def bind_block(
     for key, column in zip(keys, types, strict=False):
         if column.type.startswith("map<") or column.type == "variant":
             fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
-    calls = tuple(binder.typed(call, {c.name: c.type for c in types}) for call in calls)
+    typed = {c.name: c.type for c in types}
+    calls = tuple(binder.typed(call, typed) for call in calls)
+    written = [unit for unit in units if isinstance(unit, OwnTrigger)]
+    defined = [node.own for node in trigger.walk() if node.own]
+    for unit, its in zip(written, defined, strict=True):
+        own.check_trigger(context, text.text, unit, its, typed)
     select[len(keys)] = _as_timestamp(select[len(keys)], types[len(keys)].type)
+    definitions = tuple(own.definition(its) for its in defined)
+    if isinstance(planned, Custom):
+        definitions = (f"{windows.text} {planned.merge}", *definitions)
     named = _output_names(block, names)
     query = WindowedQuery(
         keys=tuple(c.type for c in types[: len(keys)]),
-        window=planned_window(text.text, window),
+        window=planned,
         trigger=trigger,
         mode=(clauses.mode if clauses else None) or Mode.ACCUMULATING,
         lateness=DEFAULT_LATENESS if clauses is None or clauses.lateness is None else _lateness(text, clauses.lateness),
@@ -157,6 +178,7 @@ def bind_block(
             for item, name, column in zip(block.items, named, names, strict=True)
         ),
         once=bool(clauses and clauses.trigger and clauses.trigger.once),
+        definitions=definitions,
     )
     return BoundBlock(block, query, joined(", ", select))
 
@@ -381,7 +403,8 @@ class _Arguments:
             self.columns.append((self._names[key], self.render(span)))
         return self._names[key]
 
-    def _argument(self, span: Span) -> Argument:
+    def argument(self, span: Span) -> Argument:
+        """Return the expression at ``span`` as written where it is a constant, else the column that holds it."""
         written = span.of(self.text.text)
         if self.context.analyzer.is_constant(written):
             return Argument(written, "", constant=True)
@@ -389,7 +412,7 @@ class _Arguments:
 
     def call(self, found: scan.FoundCall, kind: str) -> Call:
         """Return the call over argument columns; argument types are still unknown."""
-        arguments = [self._argument(a) for a in found.arguments]
+        arguments = [self.argument(a) for a in found.arguments]
         if arguments and all(a.constant for a in arguments):
             arguments[0] = Argument(self.column(found.arguments[0]), "")
         rest = ""
@@ -399,7 +422,7 @@ class _Arguments:
         return Call(
             found.function, tuple(arguments), found.distinct,
             self.column(found.filter) if found.filter else None, kind, rest,
-            tuple(self._argument(o) for o in found.ordering),
+            tuple(self.argument(o) for o in found.ordering),
         )  # fmt: skip
 
     def typed(self, call: Call, types: dict[str, str]) -> Call:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from warehouse.catalog.entries import Column
 from warehouse.catalog.store import Catalog
+from warehouse.catalog.udfs import Udfs
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
 
@@ -41,11 +42,13 @@ class Context:
 
     Attributes:
         schema: the current schema, for names without one.
+        udfs: the user's own windows and triggers.
     """
 
     catalog: Catalog
     analyzer: Analyzer
     schema: str
+    udfs: Udfs
 
     def resolve(self, name: Name) -> tuple[str, str]:
         """Return schema and name of one of our objects."""

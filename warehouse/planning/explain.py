@@ -8,7 +8,7 @@ from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.triggers import Kind, Node
-from warehouse.dataflow.windows import Fixed, Global, Sessions, Sliding, Window
+from warehouse.dataflow.windows import Custom, Fixed, Global, Sessions, Sliding, Window, remembered
 from warehouse.language.statements import Mode
 from warehouse.planning import plans
 from warehouse.planning.sources import SourceKind
@@ -32,6 +32,8 @@ def window_text(window: Window) -> str:
             return f"SESSIONS, GAP {duration(gap) if gap else 'of the row'}"
         case Global():
             return "GLOBAL"
+        case Custom(name):
+            return name
     raise AssertionError(window)
 
 
@@ -47,6 +49,8 @@ def trigger_text(node: Node) -> str:
             return f"EVERY {node.amount} BYTES"
         case Kind.AFTER_BYTES:
             return f"AFTER {node.amount} BYTES"
+        case Kind.CUSTOM:
+            return node.written
         case Kind.WHEN_ROW | Kind.WHEN_AGGREGATE:
             return f"WHEN ({node.written})"
         case Kind.EVERY_ROWS:
@@ -76,13 +80,11 @@ def state_text(query: WindowedQuery) -> str:
         return "one row per key, kept until DRAIN: grows with the number of keys"
     if query.lateness is None:
         return "ALLOWED LATENESS UNBOUNDED: windows are kept until DRAIN; grows with time"
-    gap = ""
-    if isinstance(query.window, Sessions):
-        if query.window.gap is None:
-            return (
-                "a GAP of the row: no gap is known to be the longest, so sessions are kept until DRAIN; grows with time"
-            )
-        gap = f" and one gap of {duration(query.window.gap)}"
+    longer = remembered(query.window)
+    if longer is None:
+        what = "a GAP of the row" if isinstance(query.window, Sessions) else "windows that merge"
+        return f"{what}: how far a row may reach is not known, so windows are kept until DRAIN; grows with time"
+    gap = f" and one gap of {duration(longer)}" if longer else ""
     return f"a window is dropped when the watermark passes its end by {duration(query.lateness)}{gap}"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 
 from warehouse.dataflow import times, windows
-from warehouse.dataflow.triggers import Kind, Node
+from warehouse.dataflow.triggers import Kind, Node, Own
 from warehouse.errors import Span, fail
 from warehouse.language.statements import (
     After,
@@ -18,6 +19,7 @@ from warehouse.language.statements import (
     Interval,
     Never,
     Or,
+    OwnTrigger,
     Repeat,
     SessionWindow,
     SlidingWindow,
@@ -27,6 +29,9 @@ from warehouse.language.statements import (
     When,
     WindowSpec,
 )
+
+OurWindow = FixedWindow | SlidingWindow | SessionWindow | GlobalWindow
+"""The kinds of windows that need no definition."""
 
 DEFAULT_LATENESS = times.DAY
 """How long after a window's end its rows still count, when nothing is said (DIALECT section 3)."""
@@ -54,8 +59,8 @@ def _offset(text: str, interval: Interval | None) -> int:
     return interval.micros
 
 
-def planned_window(text: str, window: WindowSpec | None) -> windows.Window:
-    """Return the window with its lengths in microseconds.
+def planned_window(text: str, window: OurWindow | None) -> windows.Window:
+    """Return one of our kinds of windows with its lengths in microseconds.
 
     Raises:
         WarehouseError: a length is not positive, has months, or EVERY is above SIZE.
@@ -77,27 +82,41 @@ def planned_window(text: str, window: WindowSpec | None) -> windows.Window:
     raise AssertionError(window)
 
 
-Condition = Callable[[When], tuple[Kind, str]]
-"""Returns what kind of condition a WHEN has, and its SQL as ``triggers.Node`` wants it."""
+@dataclass(frozen=True)
+class Resolve:
+    """What the expressions of a trigger mean.
+
+    Attributes:
+        condition: returns what kind of condition a WHEN has, and its SQL as ``triggers.Node`` wants it.
+        own: returns what defines a unit of the user's own, with its arguments.
+    """
+
+    condition: Callable[[When], tuple[Kind, str]]
+    own: Callable[[OwnTrigger], Own]
 
 
-def conditions(trigger: Trigger | None) -> Iterator[When]:
-    """Yield the WHEN units of a trigger, as written."""
+def leaves(trigger: Trigger | None) -> Iterator[Trigger]:
+    """Yield the units of a trigger that have no units inside, as written; AT WATERMARK is one beside its own."""
+    inside = _parts(trigger)
+    if trigger is not None and (not inside or isinstance(trigger, AtWatermark)):
+        yield trigger
+    for part in inside:
+        yield from leaves(part)
+
+
+def _parts(trigger: Trigger | None) -> tuple[Trigger, ...]:
+    """Return the units that stand inside one."""
     match trigger:
-        case When():
-            yield trigger
         case AtWatermark(early=early, late=late):
-            yield from conditions(early)
-            yield from conditions(late)
+            return tuple(part for part in (early, late) if part is not None)
         case Or(parts=parts) | And(parts=parts) | Then(parts=parts):
-            for part in parts:
-                yield from conditions(part)
+            return parts
         case Repeat(body=body, until=until):
-            yield from conditions(body)
-            yield from conditions(until)
+            return (body,) if until is None else (body, until)
+    return ()
 
 
-def planned_trigger(text: str, clause: TriggerClause | None, condition: Condition) -> Node:
+def planned_trigger(text: str, clause: TriggerClause | None, resolve: Resolve) -> Node:
     """Return the trigger tree; EARLY and LATE are spelled out as REPEAT, UNTIL and THEN.
 
     Raises:
@@ -106,7 +125,7 @@ def planned_trigger(text: str, clause: TriggerClause | None, condition: Conditio
     if clause is None:
         return Node(Kind.AT_WATERMARK, 0)
     _refuse_dead(text, clause.trigger)
-    return _node(text, _spelled_out(clause.trigger), count(), condition)
+    return _node(text, _spelled_out(clause.trigger), count(), resolve)
 
 
 def _can_fire(trigger: Trigger) -> bool:
@@ -129,16 +148,7 @@ def _refuse_dead(text: str, trigger: Trigger) -> None:
     """Refuse what can never fire, but for a NEVER that stands beside something that can."""
     if not _can_fire(trigger):
         fail("WAREHOUSE_TRIGGER_NEVER_FIRES", trigger.span, written=trigger.span.of(text) if trigger.span else "")
-    match trigger:
-        case AtWatermark(early=early, late=late):
-            inside = [part for part in (early, late) if part is not None]
-        case Or(parts=parts) | And(parts=parts) | Then(parts=parts):
-            inside = list(parts)
-        case Repeat(body=body, until=until):
-            inside = [body, *([until] if until else [])]
-        case _:
-            inside = []
-    for part in inside:
+    for part in _parts(trigger):
         if not isinstance(part, Never):
             _refuse_dead(text, part)
 
@@ -160,11 +170,11 @@ def _spelled_out(trigger: Trigger) -> Trigger:
     return trigger
 
 
-def _node(text: str, trigger: Trigger, numbers: count[int], condition: Condition) -> Node:
+def _node(text: str, trigger: Trigger, numbers: count[int], resolve: Resolve) -> Node:
     number = next(numbers)
 
     def nodes(parts: Iterable[Trigger]) -> tuple[Node, ...]:
-        return tuple(_node(text, part, numbers, condition) for part in parts)
+        return tuple(_node(text, part, numbers, resolve) for part in parts)
 
     match trigger:
         case AtWatermark(percentile=None):
@@ -184,8 +194,10 @@ def _node(text: str, trigger: Trigger, numbers: count[int], condition: Condition
         case After(bytes=int() as size):
             return Node(Kind.AFTER_BYTES, number, size)
         case When(condition=place):
-            kind, sql = condition(trigger)
+            kind, sql = resolve.condition(trigger)
             return Node(kind, number, condition=sql, written=place.of(text).strip())
+        case OwnTrigger(span=span):
+            return Node(Kind.CUSTOM, number, own=resolve.own(trigger), written=" ".join(span.of(text).split()))
         case Never():
             return Node(Kind.NEVER, number)
         case Or(parts=parts):

@@ -29,6 +29,7 @@ WHY = "__w_why"
 NOT_PARSED = "NOT_PARSED"
 TIME_IS_NULL = "TIME_IS_NULL"
 GAP_NOT_POSITIVE = "GAP_NOT_POSITIVE"
+NO_WINDOW = "NO_WINDOW"
 
 _READER = "__w_reader"
 _ANY_NAME = ("delta.columnMapping.mode", "name")

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING
 from warehouse.streaming import faults
+from warehouse.streaming.checkpoint import forget_unplanned
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.replay import Recording
 from warehouse.streaming.runner import Runner
@@ -128,10 +129,12 @@ class Feed:
                 failure.append(error)
                 raise _Failed from error  # Spark waits for ever for an answer other than a result or an Exception
 
+        checkpoint = self.runner.folder / "checkpoint"
+        forget_unplanned(checkpoint)
         query = (
             self._tagged()
             .writeStream.foreachBatch(take)
-            .option("checkpointLocation", str(self.runner.folder / "checkpoint"))
+            .option("checkpointLocation", str(checkpoint))
             .trigger(availableNow=True)
             .start()
         )

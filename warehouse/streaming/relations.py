@@ -11,8 +11,7 @@ from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_na
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
-from warehouse.dataflow.triggers import thens
-from warehouse.dataflow.windows import Sessions
+from warehouse.dataflow.windows import merges
 from warehouse.errors import fail
 from warehouse.language.statements import TableFunction
 from warehouse.planning.context import Context
@@ -132,7 +131,7 @@ def state(folder: Path, query: WindowedQuery) -> str:
     keys = [f"{k} AS {_key_name(query, i)}" for i, k in enumerate(query.key_columns)]
     parts = query.partial_columns
     partials = "named_struct(" + ", ".join(f"'{p}', {p}" for p in parts) + ")" if parts else "CAST(NULL AS STRING)"
-    active = [f"t_{n.id} AS trigger_part_{i}" for i, n in enumerate(thens(query.trigger))]
+    active = [f"{k.name} AS {quote_name(k.shown)}" for k in query.trigger_state]
     shown = step.columns(
         tuple(keys), f"{bound_timestamp('ws')} AS window_start", f"{bound_timestamp('we')} AS window_end",
         f"{partials} AS partials", "pn AS pending_rows", "timestamp_micros(pf) AS first_pending_at", tuple(active),
@@ -142,11 +141,12 @@ def state(folder: Path, query: WindowedQuery) -> str:
     if not names:
         kinds = dict(zip(query.key_columns, query.keys, strict=True))
         kinds |= {p: partial.type for p, partial in zip(parts, query.parts.partials, strict=True)}
+        kinds |= {k.name: k.type for k in query.trigger_state}
         kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | step.standing_types(query)
         empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in step.state_columns(query))
         return f"(SELECT {shown} FROM (SELECT {empty}) WHERE false)"
     versions = [f"SELECT {listed} FROM parquet.{_quoted(files.path(n))}" for n in names]
-    if isinstance(query.window, Sessions):
+    if merges(query.window):
         gone = ", ".join(
             "__w_gone AS ws" if c == "ws" else "true AS dropped" if c == "dropped" else c
             for c in step.state_columns(query)

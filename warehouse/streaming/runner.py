@@ -23,6 +23,7 @@ from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, 
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
+from warehouse.dataflow.windows import Custom
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -436,8 +437,14 @@ class Runner:
         rows = session.table("__w_rows").where(f"ts IS NULL AND {row} IS NOT NULL")
         return rows.selectExpr(
             *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
-            f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{bad_rows.GAP_NOT_POSITIVE}') AS {bad_rows.WHY}",
+            f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{self._unplaced()}') AS {bad_rows.WHY}",
         )  # fmt: skip
+
+    def _unplaced(self) -> str:
+        """Return why a row with a timestamp is in no window."""
+        assert self.query.windowed
+        custom = isinstance(self.query.windowed.window, Custom)
+        return bad_rows.NO_WINDOW if custom else bad_rows.GAP_NOT_POSITIVE
 
 
 def late_sources(query: StreamingQuery) -> tuple[tuple[str, tuple[Column, ...]], ...]:

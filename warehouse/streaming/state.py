@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
-from warehouse.dataflow.windows import Sessions
+from warehouse.dataflow.windows import Custom, merges
 from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
 
@@ -87,13 +87,17 @@ class State:
         if low is None:
             return base.where(due)
         # sessions that only touch a row's proto-session are not hit: half-open on both sides
-        near = F.expr(f"we > {low}L AND ws < {high}L")
+        within = f"we > {low}L AND ws < {high}L"
+        reach = "base.ws < hit.h_we AND hit.h_ws < base.we"
+        if isinstance(self.query.window, Custom) and merges(self.query.window):
+            within = reach = "true"  # its own merge says what is near
+        near = F.expr(within)
         if hits is None or last.base_rows <= SMALL_BASE:
             return base.where(due | near)
         keys = list(self.query.key_columns)
-        if isinstance(self.query.window, Sessions):
+        if merges(self.query.window):
             wanted = hits.groupBy(*keys).agg(F.min("ws").alias("h_ws"), F.max("we").alias("h_we"))
-            match = F.expr("base.ws < hit.h_we AND hit.h_ws < base.we")
+            match = F.expr(reach)
         else:
             wanted = hits.select(*keys, F.col("ws").alias("h_ws")).distinct()
             match = F.expr("base.ws = hit.h_ws")
@@ -105,7 +109,7 @@ class State:
     def _deltas(self, spark: SparkSession, names: tuple[str, ...]) -> list[DataFrame]:
         deltas = self.read(spark, *names).where("NOT momentary")
         parts = [deltas.select(*self.columns)]
-        if isinstance(self.query.window, Sessions):
+        if merges(self.query.window):
             gone = deltas.where("size(vanished) > 0").withColumn("gone_ws", F.explode("vanished"))
             parts.append(
                 gone.select(

@@ -164,9 +164,10 @@ class StreamingTables:
         """Run the steps for what has arrived; ``full`` starts again from nothing, ``drain`` closes every window."""
         if full:
             running = self._running.get(entry.id) if self.is_running(entry) else None
-            anew = replace(entry, id=_renewed(entry.id))
+            query = self.bind(entry)
+            anew = replace(entry, id=_renewed(entry.id), definitions=_definitions(query))
             try:
-                return self.create(anew, self.bind(entry), entry)
+                return self.create(anew, query, entry)
             finally:
                 if running:
                     self.start(self._current(entry), running.every)
@@ -190,6 +191,8 @@ class StreamingTables:
         return not isinstance(stream, StreamEntry) or self.catalog.stream(stream.schema, stream.name) == stream
 
     def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
+        if _definitions(bound) != entry.definitions:
+            fail("WAREHOUSE_DEFINITION_CHANGED", table=entry.name)
         runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit))
         if former:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
@@ -313,3 +316,8 @@ def _renewed(identity: str) -> str:
 
 
 __all__ = ["Iterator", "StreamingTables", "appends_only", "keyed", "undrained_watermark"]
+
+
+def _definitions(query: StreamingQuery) -> tuple[str, ...]:
+    """Return the user's own windows and triggers that a query computes with."""
+    return query.windowed.definitions if query.windowed else ()

@@ -1,0 +1,184 @@
+"""Windows and triggers of the user's own: the examples in ``udfs/``, a pair of SQL functions, and what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warehouse.catalog.udfs import Udfs
+from warehouse.errors import WarehouseError
+
+EXAMPLES = Path(__file__).parents[2] / "udfs"
+Rows = Callable[[str], list[tuple[Any, ...]]]
+Arrive = Callable[..., None]
+
+
+@pytest.fixture
+def rows(engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rows]:
+    monkeypatch.setattr(engine, "udfs", Udfs(EXAMPLES))
+
+    def run(text: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
+        for result in engine.run(text):
+            found = [tuple(row.values()) for batch in result.batches for row in batch.to_pylist()]
+        return found
+
+    run("CREATE SCHEMA own; USE own")
+    yield run
+    run("USE default; DROP SCHEMA own CASCADE")
+
+
+@pytest.fixture
+def arrive(rows: Rows, tmp_path: Path) -> Arrive:
+    """Return ``arrive((key, number, time), …)``: a file of rows for the stream ``s``, times as ``day hour:minute``."""
+    files, folder = iter(range(100)), tmp_path / "s"
+    folder.mkdir()
+
+    def write(*lines: tuple[str, int, str | None]) -> None:
+        text = "".join(
+            json.dumps({"k": k, "v": v, "at": f"2024-05-{t[:2]}T{t[3:]}:00Z" if t else None}) + "\n"
+            for k, v, t in lines
+        )
+        (folder / f"{next(files)}.json").write_text(text)
+
+    rows(
+        f"CREATE STREAM s (k STRING, v INT, at TIMESTAMP) USING json OPTIONS (path '{folder}')"
+        " WATERMARK at DELAY OF INTERVAL 1 MINUTE"
+    )
+    return write
+
+
+DAY_SESSIONS = """SELECT k, date_format(window_start, 'dd HH:mm') AS ws, date_format(window_end, 'dd HH:mm') AS we,
+    sum(v) AS n FROM STREAM s GROUP BY k WINDOW day_sessions (at, INTERVAL 30 MINUTES)"""
+
+
+def test_a_class_assigns_and_merges_windows(rows: Rows, arrive: Arrive) -> None:
+    """Sessions that end at midnight: a late row joins its own day's, and takes back what was emitted of it."""
+    arrive(("a", 1, "01 23:40"), ("a", 2, "01 23:55"), ("a", 4, "02 00:05"), ("b", 8, "02 00:30"), ("b", 9, None))
+    rows(f"CREATE STREAMING TABLE t AS {DAY_SESSIONS} TRIGGER AT WATERMARK EARLY EVERY ROW LATE EVERY ROW RETRACTING")
+    first = [("a", "01 23:40", "02 00:00", 3), ("a", "02 00:05", "02 00:35", 4), ("b", "02 00:30", "02 01:00", 8)]
+    assert rows("SELECT * FROM t ORDER BY k, ws") == first
+    assert rows(f"{DAY_SESSIONS} ORDER BY k, ws") == first
+    arrive(("a", 16, "01 23:30"), ("a", 32, "02 00:34"))
+    rows("REFRESH STREAMING TABLE t")
+    assert rows("SELECT n, _change_type FROM panes('t') WHERE _step = 2 ORDER BY n") == [
+        (3, "delete"), (4, "delete"), (19, "insert"), (36, "insert"),
+    ]  # fmt: skip
+    assert rows("SELECT * FROM t ORDER BY k, ws") == rows(f"{DAY_SESSIONS} ORDER BY k, ws")
+    assert rows("SELECT k, v, _why FROM bad_rows('s')") == [("b", 9, "TIME_IS_NULL")]
+
+
+def test_a_class_says_when_a_window_is_due(rows: Rows, arrive: Arrive) -> None:
+    """After 1, 2, 4, … rows; among other units, and what it keeps is shown."""
+    arrive(("a", 1, "01 12:00"))
+    rows("CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM s TRIGGER doubling () OR EVERY 100 ROWS")
+    for number in range(2, 8):
+        arrive(("a", number, "01 12:00"))
+        rows("REFRESH STREAMING TABLE t")
+    assert rows("SELECT n FROM panes('t') ORDER BY n") == [(1,), (3,), (7,)]
+    assert rows("SELECT target, pending_rows FROM stream_state('t')") == [(8, 0)]
+
+
+def test_a_pair_of_functions_assigns_and_merges_windows(rows: Rows, arrive: Arrive) -> None:
+    """Windows that join when they touch; and several windows for each row, of the same start."""
+    rows("""
+        CREATE FUNCTION touching_assign(ts TIMESTAMP, gap INTERVAL DAY TO SECOND)
+            RETURNS STRUCT<s TIMESTAMP, e TIMESTAMP> RETURN named_struct('s', ts, 'e', ts + gap);
+        CREATE FUNCTION touching_merge(left_end TIMESTAMP, right_start TIMESTAMP) RETURNS BOOLEAN
+            RETURN right_start <= left_end;
+        CREATE FUNCTION grains_assign(ts TIMESTAMP) RETURNS ARRAY<STRUCT<s TIMESTAMP, e TIMESTAMP>>
+            RETURN transform(array(INTERVAL 1 HOUR, INTERVAL 1 DAY), i -> struct(date_trunc('DAY', ts) AS s,
+                             date_trunc('DAY', ts) + i AS e))""")
+    arrive(("a", 1, "01 00:00"), ("a", 2, "01 00:30"), ("a", 4, "01 01:01"))
+    for name, windows in (("touching", "touching (at, INTERVAL 30 MINUTES)"), ("grains", "grains (at)")):
+        long = "unix_seconds(window_end) - unix_seconds(window_start)"
+        query = f"SELECT {long} AS long, sum(v) AS n FROM STREAM s WINDOW {windows}"
+        rows(f"CREATE STREAMING TABLE {name} AS {query} TRIGGER EVERY ROW")
+    arrive(("a", 8, "01 01:31"), ("a", 16, "01 02:01"))
+    for name in ("touching", "grains"):
+        rows(f"REFRESH STREAMING TABLE {name}")
+    assert [n for _, n in rows("SELECT * FROM touching ORDER BY n")] == [3, 28]
+    assert rows("SELECT * FROM grains ORDER BY long") == [(3600, 31), (86400, 31)]
+
+
+def test_rows_without_a_window_are_kept(rows: Rows, arrive: Arrive) -> None:
+    rows("""CREATE FUNCTION mornings_assign(ts TIMESTAMP) RETURNS STRUCT<s TIMESTAMP, e TIMESTAMP>
+        RETURN named_struct('s', date_trunc('DAY', ts), 'e',
+                            if(hour(ts) < 12, date_trunc('DAY', ts) + INTERVAL 12 HOURS, NULL))""")
+    arrive(("a", 1, "01 11:59"), ("a", 2, "01 12:00"))
+    rows("CREATE STREAMING TABLE t AS SELECT sum(v) AS n FROM STREAM s WINDOW mornings (at) TRIGGER EVERY ROW")
+    assert rows("SELECT n FROM t") == [(1,)]
+    assert rows("SELECT v, _why FROM bad_rows('s')") == [(2, "NO_WINDOW")]
+
+
+def test_a_definition_that_changes_is_noticed(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = (EXAMPLES / "day_sessions.py").read_text()
+    (tmp_path / "day_sessions.py").write_text(definition)
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    arrive(("a", 1, "01 23:40"))
+    rows(f"CREATE STREAMING TABLE t AS {DAY_SESSIONS}")
+    (tmp_path / "day_sessions.py").write_text(definition.replace("'DAY'", "'HOUR'"))
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine.tables, "_feeds", {})  # as a new process finds it
+    with pytest.raises(WarehouseError, match="WAREHOUSE_DEFINITION_CHANGED"):
+        rows("REFRESH STREAMING TABLE t")
+    rows("REFRESH STREAMING TABLE t FULL")
+    rows("REFRESH STREAMING TABLE t")
+
+
+_IMPORT = "from warehouse.dataflow.custom import *\n"
+_WINDOW = _IMPORT + "class A(CustomWindow):\n def assign(self, ts): return "
+BROKEN = {
+    "no_class": "",
+    "no_python": "class A(",
+    "raises": _WINDOW + "1 / 0",
+    "no_sql": _WINDOW + "'nope', ts",
+    "number": _WINDOW + "'1'",
+    "never": _IMPORT + "class A(CustomTrigger): pass",
+    "text": _IMPORT + "class A(CustomTrigger):\n def on_rows(self, w): return w.start",
+}
+
+
+@pytest.mark.parametrize(
+    ("clause", "condition"),
+    [
+        ("WINDOW no_class (at)", "UDF_NOT_ONE"),
+        ("WINDOW no_python (at)", "UDF_BROKEN"),
+        ("WINDOW raises (at)", "UDF_BROKEN"),
+        ("WINDOW no_sql (at)", "UDF_SQL"),
+        ("WINDOW number (at)", "ASSIGN_TYPE"),
+        ("WINDOW number (at, at)", "UDF_ARGUMENTS"),
+        ("WINDOW never (at)", "WINDOW_UNKNOWN"),
+        ("WINDOW `../never` (at)", "WINDOW_UNKNOWN"),
+        ("WINDOW fixd (at, INTERVAL 1 HOUR)", "WINDOW_UNKNOWN"),
+        ("TRIGGER never ()", "AFTER_CLAUSES"),
+        ("TRIGGER `never` ()", "UDF_SQL"),
+        ("TRIGGER text ()", "UDF_TYPE"),
+        ("TRIGGER wen (count(*) > 3)", "TRIGGER_UNKNOWN"),
+        ("TRIGGER doubling (v)", "UDF_ROW_ARGUMENT"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    engine: Any,
+    rows: Rows,
+    arrive: Arrive,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    clause: str,
+    condition: str,
+) -> None:
+    for name, text in BROKEN.items() | {("doubling", (EXAMPLES / "doubling.py").read_text())}:
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    with pytest.raises(WarehouseError) as error:
+        rows(f"SELECT count(*) FROM STREAM s {clause}")
+    found = error.value.diagnostics[0]
+    assert found.condition == f"WAREHOUSE_{condition}"
+    assert found.span is not None
+    assert found.span.of(f"SELECT count(*) FROM STREAM s {clause}") in clause

@@ -1,0 +1,50 @@
+"""What Spark's checkpoint notes beyond its last batch is forgotten, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from warehouse.streaming.checkpoint import forget_unplanned
+
+
+def noted(*batches: int) -> str:
+    return "\n".join(["v1", *(json.dumps({"path": f"file:///{b}", "timestamp": 1, "batchId": b}) for b in batches)])
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def listed(folder: Path) -> dict[str, str]:
+    return {str(f.relative_to(folder)): f.read_text() for f in sorted(folder.rglob("*")) if f.is_file()}
+
+
+def test_entries_after_the_last_batch_go(tmp_path: Path) -> None:
+    kept = {
+        "offsets/0": "v1\n{}\n-\n{\"logOffset\":0}",
+        "offsets/1": "v1\n{}\n{\"logOffset\":1}\n{\"logOffset\":0}",
+        "sources/0/0": noted(0), "sources/0/1": noted(1), "sources/1/0": noted(0), "sources/0/.1.crc": "x",
+    }  # fmt: skip
+    write(tmp_path, kept | {"sources/0/2": noted(2), "sources/0/.2.crc": "x", "sources/1/1": noted(1)})
+    forget_unplanned(tmp_path)
+    assert listed(tmp_path) == kept
+
+
+def test_a_compacted_entry_keeps_what_it_alone_knows(tmp_path: Path) -> None:
+    write(tmp_path, {"offsets/8": 'v1\n{}\n{"logOffset":8}', "sources/0/9.compact": noted(*range(10))})
+    forget_unplanned(tmp_path)
+    assert listed(tmp_path / "sources") == {"0/9.compact": noted(*range(9))}
+
+
+def test_before_the_first_batch_and_for_other_sources(tmp_path: Path) -> None:
+    forget_unplanned(tmp_path / "nowhere")
+    write(tmp_path / "new", {"sources/0/0": noted(0)})
+    forget_unplanned(tmp_path / "new")
+    assert listed(tmp_path / "new") == {}
+    kafka = {"offsets/0": 'v1\n{}\n{"topic":{"0":5}}', "sources/0/0": "v1\n{}"}
+    write(tmp_path / "kafka", kafka)
+    forget_unplanned(tmp_path / "kafka")
+    assert listed(tmp_path / "kafka") == kafka

@@ -1,0 +1,69 @@
+"""What users define in Python: a class per file of a folder, ``udfs/<name>.py``, imported when a statement names it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from warehouse.errors import Span, fail
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Udfs:
+    """The folder of the user's own definitions. Nothing in it runs before a statement names it.
+
+    Attributes:
+        folder: it need not exist.
+    """
+
+    folder: Path
+    _loaded: dict[Path, tuple[int, ModuleType]] = field(default_factory=dict, compare=False, repr=False)
+
+    def find(self, name: str, kind: type[T], place: Span) -> T | None:
+        """Return an instance of the class that ``<name>.py`` defines, or None when there is no such file.
+
+        Args:
+            name: an identifier; anything else names no file.
+            kind: what the class derives from.
+            place: the name in the user's words, to point at.
+
+        Raises:
+            WarehouseError: the file cannot be imported, or holds no such class, or several.
+        """
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            return None
+        file = self.folder / f"{name.lower()}.py"
+        if not file.is_file():
+            return None
+        try:
+            module = self._module(file)
+            own = [c for c in vars(module).values() if isinstance(c, type) and c.__module__ == module.__name__]
+            found = [c for c in own if issubclass(c, kind)]
+            if len(found) == 1:
+                return found[0]()
+        except Exception as error:
+            fail("WAREHOUSE_UDF_BROKEN", place, file=file.name, reason=f"{type(error).__name__}: {error}")
+        if own and not found:
+            return None
+        fail("WAREHOUSE_UDF_NOT_ONE", place, file=file.name, kind=kind.__name__, count=len(found))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names that the folder's files give, in order."""
+        return tuple(sorted(f.stem for f in self.folder.glob("*.py") if not f.name.startswith("_")))
+
+    def _module(self, file: Path) -> ModuleType:
+        changed = file.stat().st_mtime_ns
+        if file in self._loaded and self._loaded[file][0] == changed:
+            return self._loaded[file][1]
+        spec = importlib.util.spec_from_file_location(f"udfs.{file.stem}", file)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self._loaded[file] = (changed, module)
+        return module

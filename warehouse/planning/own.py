@@ -1,0 +1,212 @@
+"""Windows and triggers of the user's own, bound: found in ``udfs/`` or among the SQL functions, typed, made text."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeVar
+
+from warehouse.dataflow import triggers
+from warehouse.dataflow.custom import CustomTrigger, CustomWindow
+from warehouse.dataflow.triggers import Own
+from warehouse.dataflow.windows import Custom
+from warehouse.errors import Span, WarehouseError, fail
+from warehouse.language.clauses import EXAMPLES, KINDS
+from warehouse.language.fragments import Fragment, joined, of
+from warehouse.language.names import quote_name
+from warehouse.language.statements import OwnTrigger, OwnWindow
+from warehouse.language.triggers import UNIT_STARTS
+from warehouse.planning.context import Context
+
+T = TypeVar("T")
+_PAIR = r"struct<([^:<>]+):timestamp,([^:<>]+):timestamp>"
+
+
+def _asked(place: Span, name: str, method: Callable[..., T], *given: Any) -> T:
+    """Return what a method of the user's says, its failure as an error at ``place``."""
+    _fits(place, name, method, *given)
+    try:
+        return method(*given)
+    except Exception as error:
+        fail("WAREHOUSE_UDF_BROKEN", place, file=f"{name}.py", reason=f"{type(error).__name__}: {error}")
+
+
+def _fits(place: Span, name: str, method: Callable[..., Any], *given: Any) -> None:
+    """Refuse a number of arguments that the method does not take."""
+    signature = inspect.signature(method)
+    try:
+        signature.bind(*given)
+    except TypeError:
+        takes = [p for p in signature.parameters if p != "window"]
+        fail("WAREHOUSE_UDF_ARGUMENTS", place, name=name, takes=", ".join(takes) or "none")
+
+
+def _unknown(context: Context, place: Span, text: str, condition: str, ours: tuple[str, ...], **more: str) -> NoReturn:
+    found = place.of(text)
+    known = [*ours, *(name for name in context.udfs.names() if name != found.lower())]
+    near = get_close_matches(found.upper(), [k.upper() for k in known], 1, 0.6)
+    meant = next((k for k in known if near and k.upper() == near[0]), ours[0])
+    fail(condition, place, found=found, meant=meant, folder=context.udfs.folder.name, **more)
+
+
+# ------------------------------------------------------------------ windows
+
+
+def bound_window(
+    context: Context, text: str, window: OwnWindow, analysis: Callable[[Span], Fragment], relation: Fragment
+) -> tuple[Custom, Fragment]:
+    """Return a window of the user's own, and the item of the *input* that lists each row's windows.
+
+    Args:
+        context: catalog, analyzer, definitions.
+        text: the text that ``window`` stands in.
+        window: the clause.
+        analysis: renders expressions.
+        relation: what the block reads, without rows.
+
+    Raises:
+        WarehouseError: nothing defines it, or what does so does not fit.
+    """
+    name = window.name.of(text).strip("`")
+    given = [analysis(span) for span in (window.time, *window.arguments)]
+    context.analyzer.columns("SELECT " + joined(", ", given) + " FROM " + relation)
+    own = context.udfs.find(name, CustomWindow, window.name)
+    if own is None:
+        assign, merge = _by_functions(context, text, window, name, given, relation)
+    else:
+        assign = _by_class(window.name, name, own, given)
+        merge = _asked(window.name, name, own.merge, "timestamp_micros(pe)", "timestamp_micros(ws)")
+    try:
+        (column,) = context.analyzer.columns("SELECT " + assign + " AS w FROM " + relation)
+    except WarehouseError as error:
+        fail("WAREHOUSE_UDF_SQL", window.name, name=name, part="assign", reason=error.diagnostics[0].message)
+    if re.fullmatch(_PAIR, column.type):
+        assign = "array(" + assign + ")"
+    pair = re.fullmatch(f"(?:array<)?{_PAIR}>?", column.type)
+    if pair is None:
+        fail("WAREHOUSE_ASSIGN_TYPE", window.name, name=name, type=column.type)
+    start, end = (f"unix_micros(__w_w.{quote_name(field)})" for field in pair.groups())
+    listed = "transform(" + assign + f", __w_w -> named_struct('ws', {start}, 'we', {end})) AS __w_windows"
+    if merge is not None:
+        _boolean(context, window.name, name, "merge", f"SELECT {merge} AS m FROM (SELECT 0L AS ws, 0L AS pe)")
+    return Custom(" ".join(window.span.of(text).split()[1:]), merge), listed
+
+
+def _by_class(place: Span, name: str, own: CustomWindow, given: list[Fragment]) -> Fragment:
+    """Return the assignment of a class: its text sees the row's values under names of ours."""
+    fields = ["ts", *(f"a{i}" for i in range(len(given) - 1))]
+    said = _asked(place, name, own.assign, *(f"__w_r.{field}" for field in fields))
+    if not isinstance(said, str):
+        pairs = [said] if isinstance(said, tuple) and all(isinstance(part, str) for part in said) else list(said)
+        structs = (f"named_struct('ws', CAST({s} AS TIMESTAMP), 'we', CAST({e} AS TIMESTAMP))" for s, e in pairs)
+        said = f"array({', '.join(structs)})"
+    values = joined(", ", [of(f"'{field}', ") + value for field, value in zip(fields, given, strict=True)])
+    return "transform(array(named_struct(" + values + f")), __w_r -> {said})[0]"
+
+
+def _by_functions(
+    context: Context, text: str, window: OwnWindow, name: str, given: list[Fragment], relation: Fragment
+) -> tuple[Fragment, str | None]:
+    """Return the assignment by SQL functions ``<name>_assign`` and, where there is one, ``<name>_merge``."""
+    home = quote_name(context.schema) + "."
+    assign = home + quote_name(f"{name}_assign") + "(" + joined(", ", given) + ")"
+    try:
+        context.analyzer.columns("SELECT " + assign + " FROM " + relation)
+    except WarehouseError as error:
+        if error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE"):
+            example = EXAMPLES[next(iter(get_close_matches(name.upper(), KINDS, 1, 0.6)), "FIXED")]
+            _unknown(context, window.name, text, "WAREHOUSE_WINDOW_UNKNOWN", KINDS, example=example)
+        fail("WAREHOUSE_UDF_SQL", window.name, name=name, part="assign", reason=error.diagnostics[0].message)
+    merge = f"{home}{quote_name(f'{name}_merge')}(timestamp_micros(pe), timestamp_micros(ws))"
+    try:
+        context.analyzer.columns(of(f"SELECT {merge} FROM (SELECT 0L AS ws, 0L AS pe)"))
+    except WarehouseError as error:
+        if error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE"):
+            return assign, None
+    return assign, merge
+
+
+def _boolean(context: Context, place: Span, name: str, part: str, query: str) -> None:
+    """Refuse SQL of the user's definition that does not analyze, or is no BOOLEAN."""
+    try:
+        (column,) = context.analyzer.columns(of(query))
+    except WarehouseError as error:
+        fail("WAREHOUSE_UDF_SQL", place, name=name, part=part, reason=error.diagnostics[0].message)
+    if column.type != "boolean":
+        fail("WAREHOUSE_UDF_TYPE", place, name=name, part=part, type=column.type, wanted="BOOLEAN")
+
+
+# ------------------------------------------------------------------ triggers
+
+
+def found_trigger(context: Context, text: str, unit: OwnTrigger) -> CustomTrigger:
+    """Return what defines a unit of the user's own.
+
+    Raises:
+        WarehouseError: nothing does.
+    """
+    name = unit.name.of(text).strip("`")
+    own = context.udfs.find(name, CustomTrigger, unit.name)
+    if own is None:
+        _unknown(context, unit.name, text, "WAREHOUSE_TRIGGER_UNKNOWN", tuple(sorted(UNIT_STARTS)))
+    return own
+
+
+def check_trigger(context: Context, text: str, unit: OwnTrigger, own: Own, types: dict[str, str]) -> None:
+    """Refuse a unit whose definition does not say what a step can compute.
+
+    Args:
+        context: catalog and analyzer.
+        text: the text that ``unit`` stands in.
+        unit: the unit as written.
+        own: its definition.
+        types: the types of the *input* columns that its arguments may be.
+    """
+    name = unit.name.of(text).strip("`")
+    node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
+    view = triggers.own_view(node)
+    _fits(unit.name, name, own.trigger.arrived, *own.arguments)
+    for method in (own.trigger.kept, own.trigger.on_rows, own.trigger.on_watermark, own.trigger.on_time):
+        _fits(unit.name, name, method, view, *own.arguments)
+    pending, kept = _asked(unit.name, name, triggers.pending, node), _asked(unit.name, name, triggers.kept, node)
+
+    def analyzed(part: str, sql: str, columns: dict[str, str], wanted: str) -> None:
+        typed = ", ".join(f"CAST(NULL AS {kind}) AS {column}" for column, kind in columns.items()) or "1"
+        try:
+            (column,) = context.analyzer.columns(of(f"SELECT {sql} AS v FROM (SELECT {typed})"))
+        except WarehouseError as error:
+            rows = [w.of(text) for w, its in zip(unit.arguments, own.arguments, strict=True) if its in types]
+            if rows and part != "arrived":
+                fail("WAREHOUSE_UDF_ROW_ARGUMENT", unit.name, name=name, part=part, arguments=", ".join(rows))
+            fail("WAREHOUSE_UDF_SQL", unit.name, name=name, part=part, reason=error.diagnostics[0].message)
+        if wanted and column.type != wanted:
+            fail("WAREHOUSE_UDF_TYPE", unit.name, name=name, part=part, type=column.type, wanted=wanted.upper())
+
+    known = {p.name: p.type for p in pending} | {k.name: k.type for k in kept}
+    known |= {"__w_start": "timestamp", "__w_end": "timestamp"}
+    for p in pending:
+        analyzed("arrived", f"CAST({p.first} AS {p.type})", types | {"__w_arrival": "bigint"}, "")
+        analyzed("arrived", f"CAST({p.merge} AS {p.type})", known, "")
+    for k in kept:
+        analyzed("kept", f"CAST({k.first} AS {k.type})", known, "")
+        analyzed("kept", k.next, known | {"f_0": "boolean", "z_0": "boolean"}, "")
+        analyzed("kept", f"CAST({k.merge.format(member='true')} AS {k.type})", known, "")
+    said = False
+    for part, wanted in (("on_rows", "boolean"), ("on_watermark", "timestamp"), ("on_time", "timestamp")):
+        sql = _asked(unit.name, name, getattr(own.trigger, part), view, *own.arguments)
+        if sql is not None:
+            analyzed(part, sql, known, wanted)
+            said = True
+    if not said:
+        reason = "neither it nor on_watermark nor on_time says when the trigger is due"
+        fail("WAREHOUSE_UDF_SQL", unit.name, name=name, part="on_rows", reason=reason)
+
+
+def definition(own: Own) -> str:
+    """Return all that a trigger's definition says, as one text: it changes when the definition does."""
+    node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
+    view = triggers.own_view(node)
+    says = [getattr(own.trigger, part)(view, *own.arguments) for part in ("on_rows", "on_watermark", "on_time")]
+    return repr((own.trigger.goes_on, triggers.pending(node), triggers.kept(node), says))
