@@ -12,7 +12,8 @@ place               is for                                                      
 ==================  ======================================================================  ==================
 ``errors``          spans, source text, diagnostics in Spark's shape (``conditions.json``)   nothing
 ``language``        split, tokens, parser, typed statements; text in, statements out        errors
-``catalog``         what exists: streams, streaming tables; kept in the warehouse folder    language
+``catalog``         what exists: streams, streaming tables, in the warehouse folder;        language
+                    the user's own windows and triggers, in ``udfs/``
 ``dataflow``        the Dataflow Model as generated SQL text: windows, partial aggregates,   language
                     triggers, the step; no Spark, no I/O
 ``planning``        bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
