@@ -84,6 +84,41 @@ def test_a_changed_key_leaves_nothing_under_the_old_one(paper: Rows) -> None:
     assert paper("SELECT * FROM buckets ORDER BY 1") == [{"minutes": 2, "sessions": 1}, {"minutes": 4, "sessions": 1}]
 
 
+def test_what_replaces_a_row_that_was_taken_back_too_late_stays_out_with_it(rows: Rows, tmp_path: Path) -> None:
+    """A session that was counted in a window which has closed is not counted again as it grows into an open one.
+
+    Nor does the withdrawal of what stayed out take anything away.
+    """
+    files = iter(range(100))
+
+    def arrive(*clicks: str) -> None:
+        lines = (json.dumps({"k": c[0], "at": f"2024-05-01T12:{c[1:]}Z"}) + "\n" for c in clicks)
+        (tmp_path / f"{next(files)}.json").write_text("".join(lines))
+
+    arrive("a00:00", "b06:01")
+    rows(
+        f"CREATE STREAM clicks (k STRING, at TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
+        " WATERMARK at DELAY OF INTERVAL 1 SECOND;"
+        "CREATE STREAMING TABLE visits AS SELECT k, count(*) AS n, window_end AS till FROM STREAM clicks GROUP BY k"
+        " WINDOW SESSIONS (at, GAP INTERVAL 5 MINUTES) RETRACTING;"
+        "CREATE STREAMING TABLE ended AS SELECT date_format(window_start, 'mm') AS at, sum(n) AS n, count(*) AS visits"
+        " FROM STREAM visits WINDOW FIXED (till, SIZE INTERVAL 10 MINUTES) ALLOWED LATENESS INTERVAL 0 SECONDS"
+    )
+    arrivals = (
+        ["b15:00"], ["a04:00", "a08:00", "a12:00", "a16:00"], ["c21:30"], ["a20:00"], ["c26:00"], ["d59:00"],
+    )  # fmt: skip
+    for clicks in arrivals:
+        arrive(*clicks)
+        rows("REFRESH STREAMING TABLE visits; REFRESH STREAMING TABLE ended")
+    assert [tuple(r.values()) for r in rows("SELECT * FROM ended ORDER BY at")] == [
+        ("00", 1, 1), ("10", 1, 1), ("20", 1, 1), ("30", 2, 1),
+    ]  # fmt: skip
+    late = rows("SELECT k, n, date_format(window_start, 'mm') AS at FROM late_rows('ended') ORDER BY n, at")
+    assert [tuple(r.values()) for r in late] == [
+        ("a", 1, "00"), ("a", 5, "20"), ("a", 5, "20"), ("a", 6, "20"),
+    ]  # fmt: skip
+
+
 # ------------------------------------------------------------------ random rows, three levels
 
 FEW = ("first", "second", "third", "rolling")

@@ -32,6 +32,7 @@ from warehouse.dataflow.windows import (
     each_window,
     earliest_end,
     joins,
+    latest_end,
     merges,
     remembered,
     spreads,
@@ -66,9 +67,45 @@ def assigned(query: WindowedQuery, source: str) -> str:
         all_positive = "size(__w_windows) > 0 AND forall(__w_windows, w -> coalesce(w.ws < w.we, false))"
         time = f"CASE WHEN {all_positive} THEN {time} END"
     if query.retracted:
-        source = f"(SELECT *, if(__w_row.change = 'delete', -1, 1) AS {SIGN} FROM {source})"
+        source = f"(SELECT *, if({_WITHDRAWN}, -1, 1) AS {SIGN}, false AS __w_refused FROM {source})"
     timed = f"SELECT {columns('*', f'{time} AS ts', inputs)} FROM {source}"
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
+
+
+_WITHDRAWN = "__w_row.change = 'delete'"
+
+
+def late_pairs(query: WindowedQuery, rows: str, before: int, out: str) -> str:
+    """Return SQL for the changes, ``pair``, whose withdrawal comes too late for every window of the row it takes back.
+
+    Their replacement must stay out too: the row that was not taken back still counts.
+
+    Args:
+        query: a block over the changes of a RETRACTING table.
+        rows: the *rows* relation.
+        before: the watermark against which rows are judged.
+        out: relation of the rows that never came to count, by ``identity``: a withdrawal of one of them is late too.
+    """
+    late = f"ts IS NOT NULL AND NOT {plus(latest_end(query.window), query.lateness)} > {before}L"
+    gone = f"SELECT __w_row.pair AS pair, __w_row.identity AS its, {late} AS late FROM {rows} WHERE {_WITHDRAWN}"
+    return (
+        f"SELECT DISTINCT pair FROM ({gone}) LEFT JOIN (SELECT DISTINCT identity FROM {out}) ON its = identity"
+        " WHERE late OR identity IS NOT NULL"
+    )
+
+
+def replacements(rows: str, pairs: str) -> str:
+    """Return SQL for the rows, by ``identity``, that replace what the withdrawals of ``pairs`` take back."""
+    new = f"SELECT __w_row.pair AS its, __w_row.identity AS identity FROM {rows} WHERE NOT {_WITHDRAWN}"
+    return f"SELECT DISTINCT identity FROM ({new}) JOIN {pairs} ON its = pair"
+
+
+def with_refused(rows: str, out: str) -> str:
+    """Return SQL for *rows*, those that ``out`` names by their ``identity`` marked ``__w_refused``."""
+    return (
+        f"SELECT r.* EXCEPT (__w_refused), o.identity IS NOT NULL AS __w_refused FROM ({rows}) AS r"
+        f" LEFT JOIN (SELECT DISTINCT identity FROM {out}) AS o ON r.__w_row.identity = o.identity"
+    )
 
 
 def partials(query: WindowedQuery, rows: str, before: int) -> str:
@@ -87,15 +124,15 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
     pending = tuple(f"{p.first} AS {p.name}" for p in query.pending)
     if isinstance(window, Sliding):
         slices = (
-            f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows} WHERE ts IS NOT NULL"
-            f" GROUP BY {columns(keys, 'ws')}"
+            f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows}"
+            f" WHERE ts IS NOT NULL{' AND NOT __w_refused' if query.retracted else ''} GROUP BY {columns(keys, 'ws')}"
         )
         spread = each_window(window, f"({slices})", columns(keys, query.partial_columns, query.pending_columns))
         return (
             f"SELECT {columns(keys, 'ws', 'we', again)} FROM ({spread})"
             f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
-    kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
+    kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
     if not isinstance(window, Sessions):
         return f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
     # rows in one stretch of a gap's length are less than a gap apart: one session before any shuffle
@@ -123,6 +160,11 @@ def _not_late(query: WindowedQuery, before: int) -> str:
     return f"{plus('we', query.lateness)} > {before}L"
 
 
+def _in_time(query: WindowedQuery, before: int) -> str:
+    """Return a condition over *rows*: neither late itself, nor kept out by a withdrawal that was."""
+    return _not_late(query, before) + (" AND NOT __w_refused" if query.retracted else "")
+
+
 def _intervals_united(query: WindowedQuery, relation: str) -> str:
     """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
 
@@ -136,7 +178,9 @@ def _intervals_united(query: WindowedQuery, relation: str) -> str:
 
 def late_rows(query: WindowedQuery, rows: str, before: int) -> str:
     """Return SQL for the late ones of *rows*, once per window missed: ``__w_row``, ``ws``, ``we``."""
-    return f"SELECT __w_row, ws, we FROM {_in_windows(query, rows)} WHERE NOT {_not_late(query, before)}"
+    refused = ", __w_refused" if query.retracted else ""
+    late = f"ts IS NOT NULL AND NOT ({_in_time(query, before)})"
+    return f"SELECT __w_row, ws, we{refused} FROM {_in_windows(query, rows)} WHERE {late}"
 
 
 def _in_windows(query: WindowedQuery, rows: str) -> str:
@@ -148,7 +192,8 @@ def _in_windows(query: WindowedQuery, rows: str) -> str:
 
 def is_late(query: WindowedQuery, before: int) -> str:
     """Return a condition over *rows*: the row misses at least one of its windows."""
-    return f"NOT {plus(earliest_end(query.window), query.lateness)} > {before}L"
+    late = f"NOT {plus(earliest_end(query.window), query.lateness)} > {before}L"
+    return f"({late} OR ts IS NOT NULL AND __w_refused)" if query.retracted else late
 
 
 # ------------------------------------------------------------------ state and batch to merged windows
@@ -308,8 +353,9 @@ def finished_rows(query: WindowedQuery, rows: str, refused: str, before: int) ->
     """Return SQL for those of *rows* that came to a window of ``refused``: ``__w_row``, ``ws``, ``we``."""
     inside = "r.ws >= f.ws AND r.we <= f.we" if merges(query.window) else "r.ws = f.ws AND r.we = f.we"
     same = " AND ".join([*(f"r.{k} <=> f.{k}" for k in query.key_columns), inside])
-    in_time = f"SELECT * FROM {_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_not_late(query, before)}"
-    return f"SELECT r.__w_row, f.ws, f.we FROM ({in_time}) AS r JOIN {refused} AS f ON {same}"
+    in_time = f"SELECT * FROM {_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
+    mark = ", r.__w_refused" if query.retracted else ""
+    return f"SELECT r.__w_row, f.ws, f.we{mark} FROM ({in_time}) AS r JOIN {refused} AS f ON {same}"
 
 
 def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:

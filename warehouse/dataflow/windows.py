@@ -137,6 +137,13 @@ def earliest_end(window: Window) -> str:
     return "we"
 
 
+def latest_end(window: Window) -> str:
+    """Return SQL for the end of the last window that a row of [ws, we) falls into."""
+    if isinstance(window, Sliding):
+        return f"ws - pmod(ws - {window.offset}L, {window.every}L) + {window.size}L"
+    return "array_max(__w_windows.we)" if isinstance(window, Custom) else "we"
+
+
 def each_window(window: Window, relation: str, listed: str) -> str:
     """Return SQL for the rows of ``relation`` once per window that they fall into, with ``ws`` and ``we`` its bounds.
 

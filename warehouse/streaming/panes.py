@@ -42,10 +42,16 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta{mapping}")
 
 
-def create_late(spark: SparkSession, folder: Path, sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> None:
-    """Create the table of late rows, which comes with the first of them."""
+def create_late(
+    spark: SparkSession, folder: Path, sources: tuple[tuple[str, tuple[Column, ...]], ...], retracted: bool
+) -> None:
+    """Create the table of late rows, which comes with the first of them.
+
+    Where rows can be taken back, ``__w_identity`` tells those which never came to count although they were in time.
+    """
     listed = ", ".join(f"{quote_name(c.name)} {c.type}" for c in late_columns(sources))
-    create(spark, folder, f"{listed}, _step bigint", tuple(c.name for _, read in sources for c in read))
+    identity = ", __w_identity string" if retracted else ""
+    create(spark, folder, f"{listed}, _step bigint{identity}", tuple(c.name for _, read in sources for c in read))
 
 
 def exists(folder: Path) -> bool:
@@ -115,16 +121,19 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, clock: Clock)
     Args:
         table: its columns.
         rows: the relation of its rows, with ``__w_row``.
-        changes: it reads the changes of a streaming table, whose panes' identity its own rows take over.
+        changes: it reads the changes of a streaming table, whose panes' identity its own rows take over, and which
+            of them were one change.
         clock: the step's times.
     """
-    nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], *ORDER))
+    pair = "xxhash64(__w_row.pair)" if changes else "CAST(NULL AS BIGINT)"
+    nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], ORDER[0]))
     return "SELECT " + columns(
         tuple(quote_name(c.name) for c in table), f"{'__w_row.change' if changes else QUOTED_INSERT} AS _change_type",
         "CAST(NULL AS STRING) AS _pane_timing", "CAST(NULL AS INT) AS _pane_index",
         f"timestamp_micros({clock.now}L) AS _emitted_at", f"{watermark_timestamp(clock.after)} AS _watermark",
         f"{clock.step}L AS _step",
         f"named_struct('k0', {'__w_row.identity' if changes else 'CAST(NULL AS STRING)'}) AS __w_key", nothing,
+        f"{pair} AS {ORDER[1]}",
     ) + f" FROM {rows}"  # fmt: skip
 
 
@@ -191,7 +200,9 @@ def _bound_names(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[s
     return f"{mark}window_start", f"{mark}window_end"
 
 
-def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: str, clock: Clock) -> str:
+def late(
+    sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: str, clock: Clock, retracted: bool
+) -> str:
     """Return SQL for the rows of ``late_rows`` from ``__w_row``, ``ws``, ``we`` of the query ``rows``.
 
     ``why`` is ``LATE``, or ``FINISHED`` where a trigger that fires ONCE was over.
@@ -205,4 +216,5 @@ def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: st
         tuple(values), f"{bound_timestamp('ws')} AS {start}", f"{bound_timestamp('we')} AS {end}",
         f"'{why}' AS _why", f"timestamp_micros({clock.now}L) AS _at", "__w_row.position AS _position",
         f"{clock.step}L AS _step",
+        "if(__w_refused AND __w_row.change = 'insert', __w_row.identity, NULL) AS __w_identity" if retracted else "",
     ) + f" FROM ({rows})"  # fmt: skip

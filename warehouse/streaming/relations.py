@@ -75,7 +75,9 @@ def function_relation(
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
                 if not panes.exists(folder / "late_rows"):
                     return empty_relation(panes.late_columns(late_sources(bind(entry))))
-                return f"(SELECT * EXCEPT (_step) FROM {panes.delta_path(folder / 'late_rows')} ORDER BY _step)"
+                stored = panes.delta_path(folder / "late_rows")
+                listed = step.columns(tuple(quote_name(c.name) for c in panes.late_columns(late_sources(bind(entry)))))
+                return f"(SELECT {listed} FROM {stored} ORDER BY _step)"
             case "stream_progress":
                 return progress(StepLog(folder))
             case "stream_state":

@@ -199,11 +199,11 @@ class Runner:
         finished = self._finished(session, query, state, batch, clock)
         if new.late or finished:
             listed, late = late_sources(self.query), step.late_rows(query, "__w_rows", intent.before)
-            texts = [panes.late(listed, late, "LATE", clock)]
+            texts = [panes.late(listed, late, "LATE", clock, query.retracted)]
             if finished:
-                texts.append(panes.late(listed, finished, "FINISHED", clock))
+                texts.append(panes.late(listed, finished, "FINISHED", clock, query.retracted))
             if not panes.exists(self.folder / "late_rows"):
-                panes.create_late(session, self.folder / "late_rows", listed)
+                panes.create_late(session, self.folder / "late_rows", listed, query.retracted)
             self._append(session.sql(" UNION ALL ".join(texts)), "late_rows", intent)
         bad = self._bad(frames, intent, new.seen, new.untimed)
         reached = BEGINNING if intent.complete and not intent.drain else after
@@ -226,6 +226,8 @@ class Runner:
         """Group the rows of a step into partial results, the view ``__w_batch``, and measure them in the same pass."""
         session, observed = self._sources(frames, intent.now)
         rows = session.sql(step.assigned(query, f"({self.query.input.text})"))
+        if query.retracted:
+            rows = self._without_replacements_of_late(session, query, rows, intent, kept)
         late_here = F.expr(step.is_late(query, intent.before))
         watch = Measured(rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"))
         watch.frame.createOrReplaceTempView("__w_rows")
@@ -238,6 +240,32 @@ class Runner:
             windows=counted, bounds=(start, end), few=batch if counted <= FEW_HITS else None,
             seen=[_seen(o) for o in observed], untimed=figures["untimed"] or 0, late=figures["late"] or 0,
         )  # fmt: skip
+
+    def _without_replacements_of_late(
+        self, session: SparkSession, query: WindowedQuery, rows: DataFrame, intent: Intent, kept: ExitStack
+    ) -> DataFrame:
+        """Mark the rows whose withdrawn predecessors still count, since the withdrawal was late, and so on from those.
+
+        Returns ``rows`` as they are when there are none, which one look at the withdrawals tells.
+        """
+        rows.createOrReplaceTempView("__w_changes")
+        earlier = "(SELECT CAST(NULL AS STRING) AS identity WHERE false)"
+        if panes.exists(self.folder / "late_rows"):
+            stored = f"{panes.delta_path(self.folder / 'late_rows')} WHERE _step < {intent.step}"
+            earlier = f"(SELECT __w_identity AS identity FROM {stored} AND __w_identity IS NOT NULL)"
+        out, known = earlier, 0
+        while True:
+            pairs = session.sql(step.late_pairs(query, "__w_changes", intent.before, out)).persist()
+            kept.callback(pairs.unpersist)
+            if (found := pairs.count()) == known:
+                break
+            known = found
+            pairs.createOrReplaceTempView("__w_pairs")
+            replaced = session.sql(step.replacements("__w_changes", "__w_pairs")).persist()
+            kept.callback(replaced.unpersist)
+            replaced.createOrReplaceTempView("__w_replaced")
+            out = f"({earlier} UNION ALL SELECT identity FROM __w_replaced)"
+        return session.sql(step.with_refused("SELECT * FROM __w_changes", out)) if known else rows
 
     def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
         """Write the delta of a step and return its figures.
@@ -349,13 +377,15 @@ class Runner:
         if self.query.reads_changes:
             changes = source.kind is SourceKind.CHANGES
             fields.append(f"'change', {'__w_change' if changes else chr(39) + 'insert' + chr(39)}")
-            fields.append(f"'identity', {'__w_identity' if changes else 'CAST(NULL AS STRING)'}")
+            several = f"concat('{number}:', {{}})" if len(self.query.sources) > 1 else "{}"
+            for name in ("identity", "pair"):
+                fields.append(f"'{name}', {several.format(f'__w_{name}') if changes else 'CAST(NULL AS STRING)'}")
         return f"named_struct({', '.join(fields)})"
 
     def _no_rows(self) -> list[str]:
         """Return, per source, a relation like its source view, without rows."""
         rows = [f"'r{i}', CAST(NULL AS {panes.struct_type(s.columns)})" for i, s in enumerate(self.query.sources)]
-        changes = ["'change', ''", "'identity', ''"] if self.query.reads_changes else []
+        changes = ["'change', ''", "'identity', ''", "'pair', ''"] if self.query.reads_changes else []
         size = ["'size', 0"] if self.query.windowed and self.query.windowed.counts_bytes else []
         hidden = ", ".join(["'position', ''", *size, *rows, *changes])
         return [

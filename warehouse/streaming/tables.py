@@ -223,10 +223,13 @@ class StreamingTables:
                 *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position"
             )
         identity = [name for name in panes.IDENTITY if name != "__w_key" or keyed(source.entry)]
+        windowed_keys = keyed(source.entry) and not source.entry.stateless
+        changed = [*(["__w_key"] if windowed_keys else []), *panes.ORDER, "_step"]
         return stored.selectExpr(
             *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position",
             "CASE WHEN _change_type = 'insert' THEN 'insert' ELSE 'delete' END AS __w_change",
             f"to_json(struct({', '.join(identity)})) AS __w_identity",
+            f"to_json(struct({', '.join(changed)})) AS __w_pair",
         )  # fmt: skip
 
     def _upstream(self, query: StreamingQuery) -> dict[str, int]:
