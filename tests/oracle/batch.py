@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from tests.oracle.model import AGGREGATES, BEGIN, END, Fixed, Global, LateRow, Query, Row, Sessions, Sliding, Time
@@ -123,11 +122,12 @@ def _together(program: Program, pane: Line, earlier: Sequence[Line]) -> Line:
     within = [
         line
         for line in earlier
-        if line["window_start"] == pane["window_start"]
-        and line["window_end"] == pane["window_end"]
-        or isinstance(program.query.window, Sessions)
-        and pane["window_start"] <= line["window_start"]
-        and line["window_end"] <= pane["window_end"]
+        if (line["window_start"] == pane["window_start"] and line["window_end"] == pane["window_end"])
+        or (
+            isinstance(program.query.window, Sessions)
+            and pane["window_start"] <= line["window_start"]
+            and line["window_end"] <= pane["window_end"]
+        )
     ]
     total = dict(pane)
     for column, aggregate in zip(program.names, program.query.select, strict=True):

@@ -213,7 +213,7 @@ def main() -> int:
                 failures += bool(problems)
             spent = f"{time.monotonic() - started:.0f} s"
             print(
-                f"{done - skipped} statements, {(done - skipped) * (arguments.scenarios or 1)} programs, {steps} steps, "
+                f"{done - skipped} statements, {arguments.scenarios or 1} scenarios each, {steps} steps, "
                 f"{failures} differ, {skipped} not built, {spent}",
                 file=sys.stderr,
             )
