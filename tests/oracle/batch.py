@@ -77,7 +77,7 @@ def broken_prefixes(program: Program, found: Outcome) -> list[str]:
     discarding = query.mode == "DISCARDING"
     if discarding and query.having is not None:
         return []  # what HAVING hides is in no pane
-    missed, problems = _missed(program, rows, found.late), []
+    missed, problems = _missed(program, rows, found.late)
     emitted: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     steps: dict[str, list[Line]] = {}
     for pane in found.panes:
@@ -137,13 +137,13 @@ def _together(program: Program, pane: Line, earlier: Sequence[Line]) -> Line:
     return total
 
 
-def _missed(program: Program, rows: Sequence[Row], late: Sequence[Line]) -> list[LateRow]:
-    """Return which row missed which window; rows that look alike are worth the same."""
+def _missed(program: Program, rows: Sequence[Row], late: Sequence[Line]) -> tuple[list[LateRow], list[str]]:
+    """Return which row missed which window, and what no row explains; rows that look alike are worth the same."""
     alike: dict[tuple[tuple[str, str], ...], list[Row]] = defaultdict(list)
     for row in rows:
         alike[_looks(program, row)].append(row)
     taken: Counter[Any] = Counter()
-    missed = []
+    missed, problems = [], []
     for line in late:
         bounds = (line["window_start"], line["window_end"])
         looks = tuple((name, line[name]) for name in line if name not in ("window_start", "window_end", "why", "at"))
@@ -152,9 +152,12 @@ def _missed(program: Program, rows: Sequence[Row], late: Sequence[Line]) -> list
         if window == Sessions(None) and line["why"] == "LATE":
             candidates = [row for row in candidates if clock(window.assign(row)[0][1]) == bounds[1]]
         place = taken[looks, bounds]
+        if place == len(candidates):
+            problems.append(f"late: more often than such a row came {line}")
+            continue
         taken[looks, bounds] += 1
         missed.append(LateRow(candidates[place], *_times(bounds), line["why"], micros(line["at"])))  # type: ignore[arg-type]
-    return missed
+    return missed, problems
 
 
 def _looks(program: Program, row: Row) -> tuple[tuple[str, str], ...]:

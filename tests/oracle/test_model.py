@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracle.batch import batch_answer
+from tests.oracle.batch import batch_answer, broken_prefixes
 from tests.oracle.model import (
     BEGIN,
     DAY,
@@ -41,7 +41,7 @@ from tests.oracle.model import (
     replay,
 )
 from tests.oracle.outcome import broken_promises, differences, of_model
-from tests.oracle.programs import Level, random_program, shrink
+from tests.oracle.programs import Level, only, random_program, random_wide_program, shrink
 from tests.oracle.text import Program, read, script
 
 TESTS = Path(__file__).parents[1]
@@ -189,6 +189,59 @@ def test_sql_text_round_trip() -> None:
         again = read(script(program))
         assert (again.query, again.drain, again.keyed) == (program.query, program.drain, program.keyed)
         assert not differences(of_model(program), of_model(again)), seed
+
+
+def test_a_scenario_of_a_wide_program_is_a_program() -> None:
+    """It has the panes that it had among the others, and late rows, whenever its steps can be told by a watermark."""
+    compared = 0
+    for seed in range(40):
+        wide = random_wide_program(seed, 5)
+        if isinstance(wide.source.watermark, str):
+            continue
+        together = of_model(wide)
+        for scenario in range(5):
+            alone = of_model(only(wide, scenario))
+            for name in ("panes", "late", "bad"):
+                mine = [line for line in getattr(together, name) if line["scenario"] == str(scenario)]
+                assert _apart(mine) == _apart(getattr(alone, name)), (seed, scenario)
+                compared += len(mine)
+    assert compared > 1000
+
+
+def _apart(lines: Sequence[dict[str, str]]) -> Counter[Any]:
+    """Return lines without what numbers them among others: scenario, step, and DRAIN's clock."""
+    left_out = (
+        ("scenario", "step", "emitted_at")
+        if any(line.get("watermark") == "end" for line in lines)
+        else ("scenario", "step")
+    )
+    return Counter(tuple(sorted((name, line[name]) for name in line if name not in left_out)) for line in lines)
+
+
+def test_every_pane_is_the_batch_answer_so_far() -> None:
+    """The panes of a window say, at every step, what a batch over the rows so far would. [000: 26, 27]"""
+    for seed in range(600):
+        program = random_program(seed, LEVELS[seed % 2])
+        assert not broken_prefixes(program, of_model(program)), seed
+
+
+def test_a_pane_that_is_not_the_batch_answer_is_noticed() -> None:
+    """A wrong value, a row counted twice, a late row that counted: each is told."""
+    noticed: Counter[str] = Counter()
+    for seed in range(300):
+        program = random_program(seed, "full")
+        if program.query.having is not None and program.query.mode == "DISCARDING":
+            continue
+        right = of_model(program)
+        if right.panes:
+            wrong = [{**right.panes[0], "n": str(int(right.panes[0]["n"]) + 1)}, *right.panes[1:]]
+            assert broken_prefixes(program, replace(right, panes=wrong)), seed
+            noticed["value"] += 1
+        twice = replace(program, source=replace(program.source, rows=(*program.source.rows, *program.source.rows)))
+        noticed["twice"] += bool(broken_prefixes(program, of_model(twice)))
+        if right.late:
+            noticed["late"] += bool(broken_prefixes(program, replace(right, late=[])))
+    assert min(noticed[kind] for kind in ("value", "twice", "late")) > 30
 
 
 def test_shrinker_keeps_the_failure_and_drops_the_rest() -> None:
