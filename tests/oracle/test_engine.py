@@ -19,9 +19,9 @@ from tests.oracle.programs import random_program, random_wide_program
 LEVEL = os.environ.get("ORACLE_LEVEL", "full")
 SCENARIOS = int(os.environ.get("ORACLE_SCENARIOS", programs.SCENARIOS))
 PROGRAMS = int(os.environ.get("ORACLE_PROGRAMS", SCENARIOS))
-SEED = int(os.environ.get("ORACLE_SEED", "0"))
+SEED = int(os.environ.get("ORACLE_SEED", "7"))
 SCRIPTS = sorted((TESTS / "sql" / "figures").glob("*.sql")) + sorted((TESTS / "transcripts").glob("*.sql"))
-QUICK = re.compile(r"figure_(06|07|09|10|11|12|14)|once_and_merging|session_gap_is_strict|late_row_bridges|null_keys")
+QUICK = re.compile(r"figure_(06|09|11|12|14)|once_and_merging|session_gap_is_strict|late_row_bridges|null_keys")
 """What runs by default, a minute or two; ``ORACLE_ALL=1`` runs every script."""
 if not os.environ.get("ORACLE_ALL"):
     SCRIPTS = [path for path in SCRIPTS if QUICK.fullmatch(path.stem)]

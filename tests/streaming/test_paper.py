@@ -46,18 +46,17 @@ def test_windows_of_a_batch(rows: Rows) -> None:
         assert [row["value"] for row in fixed] == [14, 22, 3, 12]
         assert fixed == windowed("SLIDING (event_time, SIZE INTERVAL 2 MINUTES, EVERY INTERVAL 2 MINUTES)")
         copies = rows(
-            f"SELECT seq, count(*) AS n FROM (SELECT seq, window_start FROM {source}"
-            " WINDOW SLIDING (event_time, SIZE INTERVAL 3 MINUTES, EVERY INTERVAL 1 MINUTE)) GROUP BY seq"
+            f"SELECT count(*) AS n, window_start FROM {source}"
+            " WINDOW SLIDING (event_time, SIZE INTERVAL 3 MINUTES, EVERY INTERVAL 1 MINUTE)"
         )
-        assert {row["n"] for row in copies} == {3}
-        assert len(copies) == 10
+        assert sum(row["n"] for row in copies) == 30
 
 
 def test_time_of_arrival_is_never_late(rows: Rows) -> None:
     """Rows stamped on arrival have a perfect watermark: processing-time windows, nothing late. [000: 36]"""
     rows(
         "CREATE STREAM s (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)"
-        f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', step '1 minute')"
+        f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', step '2 minutes')"
         " WATERMARK processing_time DELAY OF INTERVAL 0 SECONDS;"
         " CREATE STREAMING TABLE t AS SELECT sum(value) AS value, window_start FROM STREAM s"
         " WINDOW FIXED (processing_time, SIZE INTERVAL 1 MINUTE) DISCARDING ALLOWED LATENESS INTERVAL 0 SECONDS;"
