@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.oracle.batch import batch_answer, broken_prefixes
+from tests.oracle.harness import Rig
 from tests.oracle.model import (
     BEGIN,
     DAY,
@@ -40,7 +41,7 @@ from tests.oracle.model import (
     Trigger,
     replay,
 )
-from tests.oracle.outcome import broken_promises, differences, of_model
+from tests.oracle.outcome import Outcome, broken_promises, differences, of_model
 from tests.oracle.programs import Level, only, random_program, random_wide_program, shrink
 from tests.oracle.text import Program, read, script
 
@@ -278,6 +279,26 @@ def test_shrinker_keeps_the_failure_and_drops_the_rest() -> None:
     small = shrink(program, lambda one: bool(one.run().late))
     assert small.run().late
     assert len(small.source.rows) <= 3
+
+
+class Forgets(Rig):
+    """An engine that is the model, but for the panes of NULL keys, which it never shows."""
+
+    def outcome(self, program: Program) -> Outcome:
+        found = of_model(program)
+        return replace(found, panes=[line for line in found.panes if line.get("k") != "NULL"])
+
+
+def test_a_failure_of_a_wide_program_is_reported_as_one_scenario(tmp_path: Path) -> None:
+    """The report is a runnable SQL file of a row or two, with what went wrong above it."""
+    rig = Forgets(None, tmp_path)
+    wide = next(w for w in (random_wide_program(seed, 5) for seed in range(40)) if rig.check(w))
+    report = rig.report(wide, rig.check(wide), tries=200)
+    assert "missing" in report
+    assert "scenario" not in report.split("-- file")[1]
+    small = read(report)
+    assert len(small.source.rows) <= 2
+    assert rig.check(small)
 
 
 # ---------------------------------------------------------------- corners, one rule each

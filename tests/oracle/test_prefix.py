@@ -1,8 +1,9 @@
 """After every REFRESH a streaming table is what a batch over the rows so far says of the windows that fired.
 
-The batch is the table's own SELECT, asked ad hoc of the same stream without the rows that were late (SLIDING, where a
-row can be late for one window and in time for the next: plain SQL over pairs of both). Nothing here is the model's: when a window fired is read from ``panes``, what it must then hold from the batch. What
-did not fire stays as it was, but for sessions that one which fired has swallowed.
+The batch is the table's own SELECT, asked ad hoc of the same stream without the rows that were late. (SLIDING, where
+a row can be late for one window and in time for the next: plain SQL over pairs of row and window.) Nothing here is
+the model's: when a window fired is read from ``panes``, what it must then hold from the batch. What did not fire
+stays as it was, but for sessions that one which fired has swallowed.
 """
 
 from __future__ import annotations
@@ -85,8 +86,9 @@ class Prefixes:
             start = "timestamp_micros((unix_micros(event_time) DIV 5000000 - i) * 5000000)"
             sql = (
                 f"SELECT {columns} FROM (SELECT *, window_start + INTERVAL 15 SECONDS AS window_end"
-                f" FROM (SELECT *, {start} AS window_start FROM STREAM {self.name}_s LATERAL VIEW explode(array(0, 1, 2))"
-                f" AS i)) AS w LEFT ANTI JOIN late_rows('{self.name}') AS l USING (id, window_start)"
+                f" FROM (SELECT *, {start} AS window_start FROM STREAM {self.name}_s"
+                f" LATERAL VIEW explode(array(0, 1, 2)) AS i)) AS w"
+                f" LEFT ANTI JOIN late_rows('{self.name}') AS l USING (id, window_start)"
                 " GROUP BY scenario, k, window_start, window_end"
             )
         else:
