@@ -38,10 +38,13 @@ def batch_answer(query: Query, rows: Sequence[Row], missed: Sequence[LateRow] = 
         case Sessions() as sessions:
             gone = {late.row for late in missed}
             kept = [row for row in rows if row.time is not None and row not in gone and sessions.gap_of(row) > 0]
-            for key in {row.key for row in kept}:
+            by_key: dict[Any, list[Row]] = defaultdict(list)
+            for row in sorted(kept, key=lambda row: row.time):  # type: ignore[arg-type,return-value]
+                by_key[row.key].append(row)
+            for key, ordered in by_key.items():
                 session: list[Row] = []
                 until: Time = BEGIN
-                for row in sorted((row for row in kept if row.key == key), key=lambda row: row.time):  # type: ignore[arg-type,return-value]
+                for row in ordered:
                     assert row.time is not None
                     if session and row.time >= until:
                         groups[key, session[0].time, until] = session  # type: ignore[index]

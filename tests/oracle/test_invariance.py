@@ -29,18 +29,22 @@ SCENARIOS = 20
 @pytest.fixture
 def partitions(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     """Return ``use(number)``: every stage of a step runs over so many partitions, and writes so many state files."""
-    settings = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.coalescePartitions.enabled")
-    before = {name: rig.rows(f"SET {name}")[0]["value"] for name in settings}
+    name = "spark.sql.shuffle.partitions"
+    before = rig.rows(f"SET {name}")[0]["value"]
 
     def use(number: int) -> None:
         for limit in ("FEW_ROWS", "FEW_WINDOWS", "MUCH_STATE"):  # no step is a small one, for which one task does
             monkeypatch.setattr(runner, limit, -1)
-        rig.rows(f"SET spark.sql.shuffle.partitions = {number}")
-        rig.rows("SET spark.sql.adaptive.coalescePartitions.enabled = false")
+        rig.rows(f"SET {name} = {number}")
 
     yield use
-    for name, value in before.items():
-        rig.rows(f"SET {name} = {value}")
+    rig.rows(f"SET {name} = {before}")
+
+
+def _state_files(rig: Rig) -> int:
+    """Return over how many files a step of the table made last has spread its state, at most."""
+    newest = max((rig.engine.folder / "streaming").iterdir(), key=lambda folder: folder.stat().st_mtime)
+    return max(len(list(step.glob("*.parquet"))) for step in (newest / "state").iterdir())
 
 
 def _backwards(program: Program) -> Program:
@@ -55,6 +59,7 @@ def test_partitions(seed: int, number: int, rig: Rig, partitions: Callable[[int]
     partitions(number)
     program = random_wide_program(seed, SCENARIOS)
     assert not rig.check(program if ALL else _backwards(program))
+    assert (_state_files(rig) > 1) == (number > 1)
 
 
 @pytest.mark.skipif(not ALL, reason="ORACLE_ALL=1; by default test_partitions has its rows back to front")
