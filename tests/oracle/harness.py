@@ -1,6 +1,7 @@
 """Programs and SQL files on the real engine, turned into the same ``Outcome`` as the model's.
 
     python -m tests.oracle.harness --level full --count 200 --seed 0      many programs, failures shrunk to SQL
+    python -m tests.oracle.harness --scenarios 50 --count 200 --seed 0   the same with 50 scenarios each
     python -m tests.oracle.harness tests/sql/figures/figure_12.sql       SQL files against model and promises
 
 One engine serves all programs, each with table names of its own.
@@ -9,6 +10,7 @@ One engine serves all programs, each with table names of its own.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 import time
@@ -20,9 +22,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from tests.oracle.batch import broken_prefixes
 from tests.oracle.model import BEGIN, END
 from tests.oracle.outcome import Line, Outcome, broken_promises, by_text, cell, differences, of_model, ranked
-from tests.oracle.programs import random_program, shrink
+from tests.oracle.programs import only, random_program, random_wide_program, shrink
 from tests.oracle.text import Program, clock, data_files, files, micros, read, script, statements
 
 TESTS = Path(__file__).parents[1]
@@ -81,9 +84,10 @@ class Rig:
         )
 
     def check(self, program: Program) -> list[str]:
-        """Return how the engine differs from the model; an error counts as a difference."""
+        """Return how the engine differs from the model and from the batch so far; an error counts as a difference."""
         try:
-            return differences(of_model(program), self.outcome(program))
+            found = self.outcome(program)
+            return differences(of_model(program), found) + broken_prefixes(program, found)
         except Exception as error:  # the shrinker must go on whatever breaks
             if "NOT_BUILT_YET" in str(error):
                 return [NOT_BUILT + str(error).splitlines()[0]]
@@ -95,9 +99,21 @@ class Rig:
         return differences(of_model(program), found) + broken_promises(program.expected, found)
 
     def report(self, program: Program, problems: Sequence[str], tries: int = 40) -> str:
-        """Return a failing program, shrunk, as a runnable SQL file with what went wrong."""
+        """Return a failing program, shrunk, as a runnable SQL file with what went wrong.
+
+        Of a wide program one scenario is taken, if one alone fails too.
+        """
         kind = problems[0].split(":")[0]
-        small = shrink(program, lambda one: any(p.split(":")[0] == kind for p in self.check(one)), tries)
+
+        def fails(one: Program) -> bool:
+            return any(problem.split(":")[0] == kind for problem in self.check(one))
+
+        small = program
+        if program.wide and tries:
+            named = dict.fromkeys(re.findall(r"scenario\W+(\d+)", "\n".join(problems)))
+            alone = (only(program, int(scenario)) for scenario in list(named)[:5] or ["0"])
+            small = next(filter(fails, alone), program)
+        small = shrink(small, fails, tries)
         lines = list(problems) if small is program else self.check(small) or list(problems)
         return "\n".join([*(f"-- {line}" for problem in lines for line in problem.splitlines()), script(small)])
 
@@ -125,7 +141,8 @@ def _moment(value: int | None) -> str:
 
 
 def _key(program: Program, row: dict[str, Any]) -> Line:
-    return {"k": cell(row[program.key])} if program.keyed else {}
+    scenario = {"scenario": cell(row["scenario"])} if program.wide else {}
+    return {**scenario, **({"k": cell(row[program.key])} if program.keyed else {})}
 
 
 def _bounds(row: dict[str, Any]) -> Line:
@@ -167,6 +184,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--level", choices=["main", "full"], default="main")
+    parser.add_argument("--scenarios", type=int, default=0, help="run wide programs of level full with so many each")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--stop-after", type=int, default=3, help="failures")
@@ -183,7 +201,10 @@ def main() -> int:
             print(f"{path.name}: {'agrees' if not problems else ''}", *problems, sep="\n  ")
         seeds = () if arguments.files else range(arguments.seed, arguments.seed + arguments.count)
         for done, seed in enumerate(seeds, 1):
-            program = random_program(seed, arguments.level)
+            if arguments.scenarios:
+                program = random_wide_program(seed, arguments.scenarios)
+            else:
+                program = random_program(seed, arguments.level)
             problems = rig.check(program)
             if problems and problems[0].startswith(NOT_BUILT):
                 skipped += 1
@@ -192,11 +213,17 @@ def main() -> int:
                 failures += bool(problems)
             spent = f"{time.monotonic() - started:.0f} s"
             print(
-                f"{done - skipped} programs, {steps} steps, {failures} differ, {skipped} not built, {spent}",
+                f"{done - skipped} statements, {arguments.scenarios or 1} scenarios each, {steps} steps, "
+                f"{failures} differ, {skipped} not built, {spent}",
                 file=sys.stderr,
             )
             if problems and not problems[0].startswith(NOT_BUILT):
-                print(f"-- seed {seed}, level {arguments.level}", *problems[:3], sep="\n--   ", flush=True)
+                print(
+                    f"-- seed {seed}, {arguments.scenarios or arguments.level}",
+                    *problems[:3],
+                    sep="\n--   ",
+                    flush=True,
+                )
                 print(rig.report(program, problems, arguments.tries), flush=True)
             if failures >= arguments.stop_after:
                 break

@@ -452,6 +452,7 @@ class Window:
         rows: all of its rows. fresh: those since its last pane.
         standing: the panes that its next pane replaces.
         finished: its trigger is through, under ONCE.
+        swallowed: a session that another has taken in.
     """
 
     key: Any
@@ -462,6 +463,7 @@ class Window:
     fresh: list[Row] = field(default_factory=list)
     standing: list[Pane] = field(default_factory=list)
     finished: bool = False
+    swallowed: bool = False
 
     def add(self, rows: Sequence[Row]) -> None:
         """Take in new rows."""
@@ -548,10 +550,13 @@ class Model:
             (bounds,) = self.query.window.assign(row)
             if self._in_time(row, bounds, before, clock):
                 pieces[row.key].append((*bounds, row))
+        for window in self.windows:
+            if window.key in pieces:
+                pieces[window.key].append((window.start, window.end, window))
         for key, group in pieces.items():
-            group.extend((window.start, window.end, window) for window in self.windows if window.key == key)
             for start, end, members in _clusters(group):
                 self._merge(key, start, end, members, before, clock)
+        self.windows = [window for window in self.windows if not window.swallowed]
 
     def _merge(
         self, key: Any, start: Time, end: Time, members: Sequence[Row | Window], before: Time, clock: Time
@@ -572,8 +577,9 @@ class Model:
             merged.rows += window.rows
             merged.fresh += window.fresh
             merged.standing += window.standing
+            window.swallowed = True
         merged.add(new)
-        self.windows = [window for window in self.windows if all(window is not one for one in old)] + [merged]
+        self.windows.append(merged)
 
     # ------------------------------------------------------------ triggers, closing, panes
 

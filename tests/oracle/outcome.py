@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tests.oracle.model import END, Pane, Row, Time
 from tests.oracle.text import Program, clock
@@ -48,18 +49,29 @@ def ranked(steps: Sequence[object]) -> list[str]:
     return [ranks[step] for step in steps]
 
 
+def _group(program: Program, key: Any) -> Line:
+    scenario = {"scenario": cell(key[0])} if program.wide else {}
+    return {**scenario, **({"k": cell(key[1] if program.wide else key)} if program.keyed else {})}
+
+
+def window_line(program: Program, name: tuple[Any, Time, Time], values: Sequence[Any]) -> Line:
+    """Return the line of a window (key, start, end) that holds these values."""
+    key, start, end = name
+    found = {column: cell(value) for column, value in zip(program.names, values, strict=True)}
+    return {**_group(program, key), **found, "window_start": bound(start), "window_end": bound(end)}
+
+
+def row_line(program: Program, row: Row) -> Line:
+    """Return the line of an input row."""
+    return {**_group(program, row.key), "v": cell(row.value), "arrival": clock(row.arrival)}
+
+
 def of_model(program: Program) -> Outcome:
     """Run the program on the model and return what came out."""
     model = program.run()
 
     def values(pane: Pane) -> Line:
-        key = {"k": cell(pane.key)} if program.keyed else {}
-        found = {name: cell(value) for name, value in zip(program.names, pane.values, strict=True)}
-        return {**key, **found, "window_start": bound(pane.start), "window_end": bound(pane.end)}
-
-    def of_row(row: Row) -> Line:
-        key = {"k": cell(row.key)} if program.keyed else {}
-        return {**key, "v": cell(row.value), "arrival": clock(row.arrival)}
+        return window_line(program, (pane.key, pane.start, pane.end), pane.values)
 
     panes = [
         {
@@ -75,7 +87,7 @@ def of_model(program: Program) -> Outcome:
     ]
     late = [
         {
-            **of_row(late.row),
+            **row_line(program, late.row),
             "event_time": clock(late.row.time or 0),
             "window_start": bound(late.start),
             "window_end": bound(late.end),
@@ -88,7 +100,7 @@ def of_model(program: Program) -> Outcome:
         panes,
         by_text([values(pane) for pane in model.table()]),
         by_text(late),
-        by_text([of_row(row) for row in model.bad]),
+        by_text([row_line(program, row) for row in model.bad]),
     )
 
 
@@ -143,19 +155,20 @@ def _steps(wanted: Sequence[Line], found: Sequence[Line]) -> list[str]:
 def _misplaced(wanted: Sequence[Line], found: Sequence[Line]) -> list[str]:
     """Check that withdrawals stand directly before their pane."""
     problems = []
-    found = list(found)
+    places = {frozenset(line.items()): place for place, line in enumerate(found)}
     withdrawn: list[Line] = []
     for line in wanted:
         if line["change"] == "delete":
             withdrawn.append(line)
             continue
         # A window that HAVING hides leaves withdrawals without a pane of their own: skip those.
-        mine = [one for one in withdrawn if _belongs(one, line)]
-        place = found.index(line) if line in found else 0
+        mine, withdrawn = [one for one in withdrawn if _belongs(one, line)], []
+        place = places.get(frozenset(line.items()))
+        if place is None:
+            continue
         before = found[max(0, place - len(mine)) : place]
-        if line in found and _bag("", mine, before):
+        if _bag("", mine, before):
             problems.append(f"panes: withdrawals not directly before {line}")
-        withdrawn = []
     return problems
 
 
@@ -163,7 +176,7 @@ def _belongs(withdrawal: Line, pane: Line) -> bool:
     """Say whether a withdrawn window lies within the pane's (a session may have grown)."""
     return (
         withdrawal["step"] == pane["step"]
-        and withdrawal.get("k") == pane.get("k")
+        and all(withdrawal.get(name) == pane.get(name) for name in ("scenario", "k"))
         and withdrawal["window_start"] >= pane["window_start"]
         and withdrawal["window_end"] <= pane["window_end"]
     )

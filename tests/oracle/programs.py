@@ -1,10 +1,15 @@
 """Random programs at a seed, and a shrinker that makes a failing one small.
 
     python -m tests.oracle.programs --seed 7 --level full        prints program 7 as a SQL file with its data
+    python -m tests.oracle.programs --seed 7 --scenario 3        scenario 3 of wide program 7
 
 A program draws where, when and how, then a handful of rows whose event times, gaps and sizes are multiples of
 one grain, so that rows fall on window ends and sessions end exactly one gap apart all the time. Level ``main``
 is the part of the algebra that the first streaming tables had (issue 3); ``full`` is all of it.
+
+A *wide* program is many of them for the price of one: the statement, the instants of its steps and the
+watermark are shared, and every scenario has rows of its own, in an order of arrival of its own, with NULLs of
+its own, in groups of its own. ``only`` takes one of them out.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from random import Random
 from typing import Literal
 
 from tests.oracle.model import (
+    BEGIN,
     DAY,
     END,
     MINUTE,
@@ -50,6 +56,8 @@ EVENTS = micros("12:00:00")
 ARRIVALS = micros("12:05:00")
 MOST_ROWS = 40
 MOST_STEPS = 7
+MOST_WIDE_STEPS = 8
+SCENARIOS = 50
 MODES: tuple[Mode, ...] = ("DISCARDING", "ACCUMULATING", "RETRACTING", "RETRACTING")
 
 # ---------------------------------------------------------------- drawing
@@ -64,7 +72,29 @@ def random_program(seed: int, level: Level = "main", most_steps: int = MOST_STEP
             return program
 
 
-def _draw(random: Random, level: Level) -> Program:
+def random_wide_program(seed: int, scenarios: int, most_steps: int = MOST_WIDE_STEPS) -> Program:
+    """Return wide program number ``seed`` of level ``full``, with so many scenarios."""
+    random = Random(f"wide {seed}")
+    while True:
+        program = _draw(random, "full", scenarios)
+        if program.run().steps <= most_steps:
+            return program
+
+
+def only(program: Program, scenario: int) -> Program:
+    """Return one scenario of a wide program as a program: its rows, and the same watermark at the same instants."""
+    source = program.source
+    rows = tuple(replace(row, key=row.key[1]) for row in source.rows if row.key[0] == scenario)
+    watermark = source.watermark
+    if not isinstance(watermark, str):  # what the others' rows moved becomes moves of its own, so their steps stay
+        moves = () if isinstance(watermark, int) else watermark
+        instants = sorted({row.arrival for row in source.rows} | {at for at, _ in moves})
+        marks = [(at, source.watermark_at(at)) for at in instants]
+        watermark = tuple((at, int(mark)) for at, mark in marks if mark != BEGIN) or "none"
+    return replace(program, source=replace(source, rows=rows, watermark=watermark), wide=False)
+
+
+def _draw(random: Random, level: Level, scenarios: int | None = None) -> Program:
     """Draw a program, half of the time around something that chance alone hardly ever meets."""
     window, trigger = _window(random, level), _trigger(random, level)
     span = random.choice([2, 4, 6, 12])
@@ -99,14 +129,25 @@ def _draw(random: Random, level: Level) -> Program:
         having=_aggregate_condition(random) if random.random() < 0.15 else None,
         select=("count", "sum", *random.sample(["count_v", "min", "max"], random.choice([0, 0, 1, 2]))),
     )
-    rows = _bridged_rows(random) if theme == "merging" else _rows(random, window, span, instants)
+    times = random.sample(range(0, 61, 4), instants)
+
+    def rows() -> tuple[Row, ...]:
+        return _bridged_rows(random) if theme == "merging" else _rows(random, window, span, times)
+
     return Program(
         query,
-        Replay(rows, step, watermark),
+        Replay(rows() if scenarios is None else _numbered([rows() for _ in range(scenarios)]), step, watermark),
         drain=random.random() < 0.7,
         keyed=random.random() < 0.95,
+        wide=scenarios is not None,
         names=tuple(ALIASES[name] for name in query.select),
     )
+
+
+def _numbered(scenarios: list[tuple[Row, ...]]) -> tuple[Row, ...]:
+    """Return the rows of all scenarios, the scenario's number in each row's key."""
+    every = [replace(row, key=(number, row.key)) for number, rows in enumerate(scenarios) for row in rows]
+    return tuple(replace(row, number=place) for place, row in enumerate(every))
 
 
 def _window(random: Random, level: Level) -> WindowSpec:
@@ -255,9 +296,8 @@ def sensible(trigger: Trigger) -> bool:
             return can_fire(trigger) and all(isinstance(p, Never) or sensible(p) for p in trigger.children())
 
 
-def _rows(random: Random, window: WindowSpec, span: int, most_instants: int) -> tuple[Row, ...]:
-    """Return rows in up to five instants; more keys cost no more steps and are so many more trials."""
-    instants = random.sample(range(0, 61, 4), most_instants)
+def _rows(random: Random, window: WindowSpec, span: int, instants: list[int]) -> tuple[Row, ...]:
+    """Return rows that arrive at the instants; more keys cost no more steps and are so many more trials."""
     keys: list[str | None] = list("abcdefgh"[: random.choice([1, 2, 4, 8])])
     if random.random() < 0.5:
         keys[-1] = None
@@ -362,7 +402,7 @@ def _smaller(program: Program) -> Iterator[Program]:
         rows = tuple(replace(row, arrival=earlier) if row.arrival == later else row for row in source.rows)
         yield replace(program, source=replace(source, rows=rows))
     for position, row in enumerate(source.rows):
-        for plain in (replace(row, key="a"), replace(row, value=1)):
+        for plain in (replace(row, key=(row.key[0], "a") if program.wide else "a"), replace(row, value=1)):
             if plain != row:
                 rows = (*source.rows[:position], plain, *source.rows[position + 1 :])
                 yield replace(program, source=replace(source, rows=rows))
@@ -407,8 +447,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--level", choices=["main", "full"], default="main")
+    parser.add_argument("--scenario", type=int, help="of a wide program with --scenarios")
+    parser.add_argument("--scenarios", type=int, default=SCENARIOS)
     arguments = parser.parse_args()
-    print(script(random_program(arguments.seed, arguments.level)), end="")
+    if arguments.scenario is None:
+        program = random_program(arguments.seed, arguments.level)
+    else:
+        program = only(random_wide_program(arguments.seed, arguments.scenarios), arguments.scenario)
+    print(script(program), end="")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracle.batch import batch_answer
+from tests.oracle.batch import batch_answer, broken_prefixes
+from tests.oracle.harness import Rig
 from tests.oracle.model import (
     BEGIN,
     DAY,
@@ -40,8 +41,8 @@ from tests.oracle.model import (
     Trigger,
     replay,
 )
-from tests.oracle.outcome import broken_promises, differences, of_model
-from tests.oracle.programs import Level, random_program, shrink
+from tests.oracle.outcome import Outcome, broken_promises, differences, of_model
+from tests.oracle.programs import Level, only, random_program, random_wide_program, shrink
 from tests.oracle.text import Program, read, script
 
 TESTS = Path(__file__).parents[1]
@@ -182,6 +183,35 @@ def test_forgetting_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen > 500
 
 
+def test_rows_lie_within_their_windows() -> None:
+    """No row is stamped with an end (its output's time) that is not after its own time. [000: 10]"""
+    for seed in range(300):
+        for window in random_program(seed, "full").run().windows:
+            times = [row.time for row in window.rows if row.time is not None]
+            assert all(window.start <= time < window.end for time in times), seed
+
+
+def test_the_default_trigger_is_at_watermark_repeated() -> None:
+    """Without TRIGGER is AT WATERMARK is REPEAT AT WATERMARK. [000: 14]"""
+    for seed in range(300):
+        program = random_program(seed, "full")
+        default = replace(Query(), **{**vars(program.query), "trigger": Query().trigger, "once": False})
+        repeated = replace(default, trigger=Repeat(AtWatermark()))
+        outcomes = [of_model(replace(program, query=query)) for query in (default, repeated)]
+        assert not differences(*outcomes), seed
+        text = script(replace(program, query=default)).replace("TRIGGER AT WATERMARK\n", "")
+        assert not differences(outcomes[0], of_model(read(text))), seed
+
+
+def test_engines_of_the_figures_end_alike() -> None:
+    """Batch, micro-batch and streaming, early panes or not: the final values are one set. [000: 39]"""
+    finals = []
+    for number in (10, 11, 12, 13):
+        program = read((TESTS / "sql" / "figures" / f"figure_{number}.sql").read_text(), TESTS / "data")
+        finals.append(sorted(values for (_, _, _), values in _final(program.run()).items()))
+    assert finals == [[(3,), (12,), (14,), (22,)]] * 4
+
+
 def test_sql_text_round_trip() -> None:
     """What is printed is read back as the same program."""
     for seed in range(500):
@@ -191,11 +221,84 @@ def test_sql_text_round_trip() -> None:
         assert not differences(of_model(program), of_model(again)), seed
 
 
+def test_a_scenario_of_a_wide_program_is_a_program() -> None:
+    """It has the panes that it had among the others, and late rows, whenever its steps can be told by a watermark."""
+    compared = 0
+    for seed in range(40):
+        wide = random_wide_program(seed, 5)
+        if isinstance(wide.source.watermark, str):
+            continue
+        together = of_model(wide)
+        for scenario in range(5):
+            alone = of_model(only(wide, scenario))
+            for name in ("panes", "late", "bad"):
+                mine = [line for line in getattr(together, name) if line["scenario"] == str(scenario)]
+                assert _apart(mine) == _apart(getattr(alone, name)), (seed, scenario)
+                compared += len(mine)
+    assert compared > 1000
+
+
+def _apart(lines: Sequence[dict[str, str]]) -> Counter[Any]:
+    """Return lines without what numbers them among others: scenario, step, and DRAIN's clock."""
+    left_out = (
+        ("scenario", "step", "emitted_at")
+        if any(line.get("watermark") == "end" for line in lines)
+        else ("scenario", "step")
+    )
+    return Counter(tuple(sorted((name, line[name]) for name in line if name not in left_out)) for line in lines)
+
+
+def test_every_pane_is_the_batch_answer_so_far() -> None:
+    """The panes of a window say, at every step, what a batch over the rows so far would. [000: 26, 27]"""
+    for seed in range(600):
+        program = random_program(seed, LEVELS[seed % 2])
+        assert not broken_prefixes(program, of_model(program)), seed
+
+
+def test_a_pane_that_is_not_the_batch_answer_is_noticed() -> None:
+    """A wrong value, a row counted twice, a late row that counted: each is told."""
+    noticed: Counter[str] = Counter()
+    for seed in range(300):
+        program = random_program(seed, "full")
+        if program.query.having is not None and program.query.mode == "DISCARDING":
+            continue
+        right = of_model(program)
+        if right.panes:
+            wrong = [{**right.panes[0], "n": str(int(right.panes[0]["n"]) + 1)}, *right.panes[1:]]
+            assert broken_prefixes(program, replace(right, panes=wrong)), seed
+            noticed["value"] += 1
+        twice = replace(program, source=replace(program.source, rows=(*program.source.rows, *program.source.rows)))
+        noticed["twice"] += bool(broken_prefixes(program, of_model(twice)))
+        if right.late:
+            noticed["late"] += bool(broken_prefixes(program, replace(right, late=[])))
+    assert min(noticed[kind] for kind in ("value", "twice", "late")) > 10
+
+
 def test_shrinker_keeps_the_failure_and_drops_the_rest() -> None:
     program = next(p for p in (random_program(seed, "full") for seed in range(100)) if p.run().late)
     small = shrink(program, lambda one: bool(one.run().late))
     assert small.run().late
     assert len(small.source.rows) <= 3
+
+
+class Forgets(Rig):
+    """An engine that is the model, but for the panes of NULL keys, which it never shows."""
+
+    def outcome(self, program: Program) -> Outcome:
+        found = of_model(program)
+        return replace(found, panes=[line for line in found.panes if line.get("k") != "NULL"])
+
+
+def test_a_failure_of_a_wide_program_is_reported_as_one_scenario(tmp_path: Path) -> None:
+    """The report is a runnable SQL file of a row or two, with what went wrong above it."""
+    rig = Forgets(None, tmp_path)
+    wide = next(w for w in (random_wide_program(seed, 5) for seed in range(40)) if rig.check(w))
+    report = rig.report(wide, rig.check(wide), tries=200)
+    assert "missing" in report
+    assert "scenario" not in report.split("-- file")[1]
+    small = read(report)
+    assert len(small.source.rows) <= 2
+    assert rig.check(small)
 
 
 # ---------------------------------------------------------------- corners, one rule each

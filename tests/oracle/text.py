@@ -69,6 +69,8 @@ class Program:
         names: the aggregates' column names, in the order of ``query.select``.
         key, value, arrival: the source's column names.
         expected: by ``panes``, ``t``, ``late``, ``bad``: the rows a SQL file promises, as text.
+        wide: whether it is many programs in one (``programs.random_wide_program``): a row's key is then a pair
+            (number of the scenario, key), and the query groups by the scenario too.
     """
 
     query: Query
@@ -80,13 +82,22 @@ class Program:
     value: str = "v"
     arrival: str = "arrival"
     expected: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    wide: bool = False
 
     def run(self) -> Model:
         """Run the program on the model."""
-        rows = self.source.rows
-        if not self.keyed:
-            rows = tuple(replace(row, key=None) for row in rows)
-        return replay(self.query, replace(self.source, rows=rows), self.drain)
+        return replay(self.query, replace(self.source, rows=self.grouped_rows()), self.drain)
+
+    def grouped_rows(self) -> tuple[Row, ...]:
+        """Return the rows with what the query groups by as their key."""
+        if self.keyed:
+            return self.source.rows
+        return tuple(replace(row, key=(row.key[0], None) if self.wide else None) for row in self.source.rows)
+
+    @property
+    def grouping(self) -> list[str]:
+        """Return the names of the columns by which the query groups."""
+        return [*(["scenario"] if self.wide else []), *([self.key] if self.keyed else [])]
 
 
 # ---------------------------------------------------------------- times
@@ -178,12 +189,12 @@ def trigger_sql(trigger: Trigger) -> str:
 def query_sql(program: Program, stream: str) -> str:
     """Return the SELECT."""
     query = program.query
-    key = ["k"] if program.keyed else []
+    key = program.grouping
     calls = [f"{CALLS[name].format(v='v')} AS {alias}" for name, alias in zip(query.select, program.names, strict=True)]
     lines = [
         f"SELECT {', '.join([*key, *calls, 'window_start', 'window_end'])}",
         f"FROM STREAM {stream}",
-        *(["GROUP BY k"] if key else []),
+        *([f"GROUP BY {', '.join(key)}"] if key else []),
         *([] if query.having is None else [f"HAVING {condition_sql(query.having)}"]),
         window_sql(query.window),
         f"TRIGGER ONCE ({trigger_sql(query.trigger)})" if query.once else f"TRIGGER {trigger_sql(query.trigger)}",
@@ -207,9 +218,10 @@ def statements(program: Program, table: str = "t", data: str = "${data}") -> lis
             delay = f"\nWATERMARK event_time DELAY OF {interval(length)}"
         case _:
             options.append(f"watermark '{data}/watermark.csv'")
+    scenario = "scenario INT, " if program.wide else ""
     gap = ", gap INT" if program.query.window == Sessions(None) else ""
     stream_sql = (
-        f"CREATE STREAM {stream} (k STRING, v INT, event_time TIMESTAMP, arrival TIMESTAMP{gap})\n"
+        f"CREATE STREAM {stream} ({scenario}k STRING, v INT, event_time TIMESTAMP, arrival TIMESTAMP{gap})\n"
         f"USING replay OPTIONS ({', '.join(options)}){delay}"
     )
     table_sql = f"CREATE STREAMING TABLE {table} AS\n{query_sql(program, stream)}"
@@ -220,7 +232,10 @@ def files(program: Program) -> dict[str, str]:
     """Return the program's data files by name."""
     lines = []
     for row in program.source.rows:
-        fields: dict[str, object] = {"k": row.key, "v": row.value}
+        fields: dict[str, object] = (
+            dict(zip(("scenario", "k"), row.key, strict=True)) if program.wide else {"k": row.key}
+        )
+        fields["v"] = row.value
         fields["event_time"] = None if row.time is None else iso(row.time)
         fields["arrival"] = iso(row.arrival)
         if program.query.window == Sessions(None):

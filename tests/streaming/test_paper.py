@@ -1,0 +1,99 @@
+"""Points of paper 000's checklist that no figure shows, on the engine (``tests/checklist.md`` has them all)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAPER = Path(__file__).parents[1] / "data" / "paper.json"
+Rows = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def rows(engine: Any) -> Iterator[Rows]:
+    def run(text: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for result in engine.run(text):
+            found = [row for batch in result.batches for row in batch.to_pylist()]
+        return found
+
+    run("CREATE SCHEMA points; USE points")
+    yield run
+    run("USE default; DROP SCHEMA points CASCADE")
+
+
+def test_windows_of_a_batch(rows: Rows) -> None:
+    """No clause is the global window; a period of the size is FIXED; n windows are n rows. [000: 1, 3, 12, 39]"""
+    rows(
+        "CREATE STREAM s (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)"
+        f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', watermark 'none');"
+        " CREATE TABLE t AS SELECT * FROM STREAM s"
+    )
+    for source in ("STREAM s", "t"):
+        plain = rows(f"SELECT sum(value) AS value FROM {source}")
+        assert plain == rows(f"SELECT sum(value) AS value FROM {source} WINDOW GLOBAL") == [{"value": 51}]
+
+        def windowed(window: str, source: str = source) -> list[dict[str, Any]]:
+            return rows(
+                f"SELECT key, sum(value) AS value, window_start FROM {source} GROUP BY key WINDOW {window} ORDER BY 3"
+            )
+
+        fixed = windowed("FIXED (event_time, SIZE INTERVAL 2 MINUTES)")
+        assert [row["value"] for row in fixed] == [14, 22, 3, 12]
+        assert fixed == windowed("SLIDING (event_time, SIZE INTERVAL 2 MINUTES, EVERY INTERVAL 2 MINUTES)")
+        copies = rows(
+            f"SELECT count(*) AS n, window_start FROM {source}"
+            " WINDOW SLIDING (event_time, SIZE INTERVAL 3 MINUTES, EVERY INTERVAL 1 MINUTE)"
+        )
+        assert sum(row["n"] for row in copies) == 30
+
+
+def test_time_of_arrival_is_never_late(rows: Rows) -> None:
+    """Rows stamped on arrival have a perfect watermark: processing-time windows, nothing late. [000: 36]"""
+    rows(
+        "CREATE STREAM s (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)"
+        f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', step '2 minutes')"
+        " WATERMARK processing_time DELAY OF INTERVAL 0 SECONDS;"
+        " CREATE STREAMING TABLE t AS SELECT sum(value) AS value, window_start FROM STREAM s"
+        " WINDOW FIXED (processing_time, SIZE INTERVAL 1 MINUTE) DISCARDING ALLOWED LATENESS INTERVAL 0 SECONDS;"
+        " DRAIN STREAMING TABLE t"
+    )
+    assert [row["value"] for row in rows("SELECT * FROM t ORDER BY window_start")] == [12, 10, 11, 18]
+    assert rows("SELECT * FROM late_rows('t')") == []
+
+
+def test_the_watermark_propagates_and_never_goes_back(rows: Rows, tmp_path: Path) -> None:
+    """A reader waits for its table's watermark; a timestamp that is set back makes a row late. [000: 33, 35]"""
+
+    def arrive(number: int, *minutes: tuple[str, int]) -> None:
+        lines = (json.dumps({"p": p, "ts": f"2024-05-01T12:{minute:02}:00Z"}) + "\n" for p, minute in minutes)
+        (tmp_path / f"{number}.json").write_text("".join(lines))
+
+    arrive(0, ("a", 0), ("a", 12), ("a", 59))
+    moved = "SELECT p, CASE WHEN p = 'back' THEN ts - INTERVAL 1 HOUR ELSE ts END AS at FROM STREAM s"
+    rows(
+        f"CREATE STREAM s (p STRING, ts TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
+        " WATERMARK ts DELAY OF INTERVAL 20 MINUTES;"
+        f" CREATE STREAMING TABLE inner_one AS SELECT count(*) AS n, window_start AS at FROM ({moved})"
+        " WINDOW FIXED (at, SIZE INTERVAL 10 MINUTES) TRIGGER EVERY 1 ROW RETRACTING"
+        " ALLOWED LATENESS INTERVAL 10 MINUTES;"
+        " CREATE STREAMING TABLE outer_one AS SELECT sum(n) AS n, minute(window_start) AS since"
+        " FROM STREAM inner_one WINDOW FIXED (at, SIZE INTERVAL 20 MINUTES)"
+    )
+    progress = (
+        "SELECT minute(watermark) AS watermark, skew_seconds FROM stream_progress('{}') ORDER BY step DESC LIMIT 1"
+    )
+    assert rows("SELECT * FROM outer_one") == [{"n": 2, "since": 0}]  # [40, 60) waits, though inner_one has emitted it
+    (inner,) = rows(progress.format("inner_one"))
+    assert inner["watermark"] == rows(progress.format("outer_one"))[0]["watermark"] == 39
+    assert inner["skew_seconds"] > 0
+
+    arrive(1, ("a", 41), ("back", 58), ("a", 35))
+    rows("REFRESH STREAMING TABLE inner_one")
+    assert rows(progress.format("inner_one"))[0]["watermark"] == 39
+    assert rows("SELECT p, _why FROM late_rows('inner_one')") == [{"p": "back", "_why": "LATE"}]
+    assert rows("SELECT sum(n) AS n FROM inner_one") == [{"n": 5}]
