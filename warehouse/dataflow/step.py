@@ -97,7 +97,7 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
 def _sessions(query: WindowedQuery, parts: str) -> str:
     """Return SQL for whole sessions of the partial results ``parts`` of a batch."""
     merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query))
-    united = _intervals_united(f"({parts})", query.key_columns)
+    united = intervals_united(f"({parts})", query.key_columns)
     return f"SELECT {columns(query.key_columns, merges)} FROM ({united}) GROUP BY {columns(query.key_columns, 'g')}"
 
 
@@ -111,7 +111,7 @@ def _not_late(query: WindowedQuery, before: int) -> str:
     return f"{plus('we', query.lateness)} > {before}L"
 
 
-def _intervals_united(relation: str, keys: tuple[str, ...]) -> str:
+def intervals_united(relation: str, keys: tuple[str, ...]) -> str:
     """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
 
     The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
@@ -270,7 +270,7 @@ def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
         return f"SELECT *, bool_or(over) OVER ({by}) AS refused FROM ({rows})"
     keys = query.key_columns
     by = f"PARTITION BY {columns(keys, 'g')}"
-    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({_intervals_united(rows, keys)})"
+    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({intervals_united(rows, keys)})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
     say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
     if not query.once:
@@ -486,11 +486,14 @@ def _due_clock(query: WindowedQuery, clock: Clock) -> str:
 def answer(query: WindowedQuery, source: str) -> str:
     """Return SQL for the batch answer: the same stages run once over all rows, every window complete.
 
+    Beside the outputs ``o…`` stand the bounds of each window, ``__w_start`` and ``__w_end``.
+
     Args:
         query: the block.
         source: the *input* relation (``__w_arrival`` may be any constant).
     """
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
+    values = columns(values, "__w_start", "__w_end")
     query = replace(query, trigger=Node(Kind.AT_WATERMARK, 0), once=False)
     windows = partials(query, f"({assigned(query, source)})", -END)
     if isinstance(query.window, Sessions):

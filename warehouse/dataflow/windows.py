@@ -88,8 +88,8 @@ def earliest_end(window: Window) -> str:
     return "we"
 
 
-def windows_of_slice(window: Sliding) -> str:
-    """Return SQL for the array of starts of the windows that hold the slice which starts at ``ws``."""
-    last = f"ws - pmod(ws - {window.offset}L, {window.every}L)"
+def windows_of_slice(window: Sliding, at: str = "ws") -> str:
+    """Return SQL for the array of starts of the windows that hold the slice which starts ``at``, or the instant."""
+    last = f"{at} - pmod({at} - {window.offset}L, {window.every}L)"
     starts = f"transform(sequence(0, {window.windows_per_slice - 1}), __w_n -> {last} - __w_n * {window.every}L)"
-    return f"filter({starts}, __w_s -> ws < __w_s + {window.size}L)"
+    return f"filter({starts}, __w_s -> {at} < __w_s + {window.size}L)"

@@ -16,6 +16,7 @@ from warehouse.language.expressions import Walked, walk
 from warehouse.language.keywords import SET_OPERATORS, TAILS, clause_start, named_window, starts_query
 from warehouse.language.near import clearly_meant, misspelt
 from warehouse.language.relations import Found, Relations
+from warehouse.language.spellings import respelt
 from warehouse.language.statements import Clauses, Cte, QueryBlock, QueryShape, SelectItem
 from warehouse.language.tokens import Kind
 
@@ -66,14 +67,16 @@ class _Scan:
 
     def shape(self, first: int, end: int) -> QueryShape:
         found = self.found
-        return QueryShape(
+        shape = QueryShape(
             self.cursor.span(first, end),
             tuple(sorted(found.blocks, key=lambda b: (b.span.start, -b.span.end))),
             tuple(sorted(found.ctes, key=lambda c: c.span)),
             tuple(sorted(found.streams, key=lambda s: s.span)),
             tuple(sorted(found.functions, key=lambda f: f.span)),
             tuple(sorted(found.relations, key=lambda r: r.span)),
+            tuple(sorted(found.calls, key=lambda c: (c.span.start, -c.span.end))),
         )
+        return respelt(self.cursor, shape)
 
     # ---------------------------------------------------------------- brackets
 
