@@ -20,6 +20,7 @@ from warehouse.language.spellings import respelt
 from warehouse.language.statements import Clauses, Cte, QueryBlock, QueryShape, SelectItem
 from warehouse.language.tokens import Kind
 
+_BEFORE_NAME = frozenset({".", ",", "AS", "SELECT", "EXTEND"})
 _ORDER = "FROM, WHERE, GROUP BY, HAVING, WINDOW, TRIGGER, mode, ALLOWED LATENESS, ORDER BY, LIMIT"
 
 
@@ -456,7 +457,7 @@ class _Scan:
                 elif cursor.token.upper == "(":
                     self.bracket(cursor.at)
                     cursor.skip_brackets()
-                elif cursor.tokens[cursor.at - 1].upper not in (".", "AS") and self._refused_in_pipe():
+                elif cursor.tokens[cursor.at - 1].upper not in _BEFORE_NAME and self._refused_in_pipe():
                     kind = clause_here(cursor, True) or ""
                     fail(
                         "WAREHOUSE_NOT_SUPPORTED",

@@ -14,7 +14,7 @@ from warehouse.dataflow.windows import Sessions, Window
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment, of
 from warehouse.language.spellings import BOUNDS
-from warehouse.language.statements import Interval, QueryBlock, SessionWindow, WindowCall, WindowSpec
+from warehouse.language.statements import FixedWindow, Interval, QueryBlock, SessionWindow, WindowCall, WindowSpec
 from warehouse.planning import scan
 from warehouse.planning.blocks import Render, Text, check_time, gap_micros, refuse_bounds_in_where
 from warehouse.planning.context import Context
@@ -69,6 +69,8 @@ class Assignments:
         assert clauses
         self._check_clauses(block)
         assert block.relation is not None
+        if isinstance(clauses.window, FixedWindow) and clauses.window.per_key_offset:
+            fail("WAREHOUSE_PER_KEY_WITHOUT_KEYS", clauses.window.per_key_offset)
         edits: list[tuple[Span, Fragment | str]] = [(clauses.span, "")]
         window = self._checked(clauses.window, block.relation)
         if self.analysis:

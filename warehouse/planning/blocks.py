@@ -26,6 +26,7 @@ Render = Callable[[Span], Fragment]
 """Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
 
 _FINALS = {"window_start": "__w_start", "window_end": "__w_end"}
+_LAST_INSTANT = {"window_time": "(__w_end - INTERVAL '0.000001' SECOND)"}
 _STRUCT = "named_struct('start', __w_start, 'end', __w_end)"
 
 
@@ -58,11 +59,11 @@ class Bounds:
 
 def bound_values(bounds: Bounds) -> dict[str, str]:
     """Return SQL over ``__w_start`` and ``__w_end`` for each column of the bounds."""
-    return {column: _FINALS.get(column, _STRUCT) for column in bounds.columns}
+    return {column: (_FINALS | _LAST_INSTANT).get(column, _STRUCT) for column in bounds.columns}
 
 
 def _typed_null(column: str) -> str:
-    kind = "TIMESTAMP" if column in _FINALS else "STRUCT<`start`: TIMESTAMP, `end`: TIMESTAMP>"
+    kind = "TIMESTAMP" if column in _FINALS | _LAST_INSTANT else "STRUCT<`start`: TIMESTAMP, `end`: TIMESTAMP>"
     return f"CAST(NULL AS {kind}) AS {column}"
 
 
@@ -310,7 +311,9 @@ def _bounds_meant(context: Context, text: Text, block: QueryBlock, analysis: Ren
         aliases = text.aliases(block.relation or block.span)
         call = scan.words(text.words(spelling.function), aliases)
         column = call[0][0]
-        written |= {tuple(word for word, _ in call): column} | {(name,): column for name in spelling.names}
+        structs = [tuple(word for word, _ in call), *((name,) for name in spelling.names)]
+        written |= {struct: column for struct in structs}
+        written |= {("window_time", "(", *struct, ")"): "window_time" for struct in structs}
         return Bounds(tuple(written.items()), aliases - set(spelling.names))
     return Bounds(tuple(written.items()))
 
