@@ -312,7 +312,7 @@ def _bounds_meant(context: Context, text: Text, block: QueryBlock, analysis: Ren
         call = scan.words(text.words(spelling.function), aliases)
         column = call[0][0]
         structs = [tuple(word for word, _ in call), *((name,) for name in spelling.names)]
-        written |= {struct: column for struct in structs}
+        written |= dict.fromkeys(structs, column)
         written |= {("window_time", "(", *struct, ")"): "window_time" for struct in structs}
         return Bounds(tuple(written.items()), aliases - set(spelling.names))
     return Bounds(tuple(written.items()))
