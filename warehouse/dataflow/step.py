@@ -28,6 +28,8 @@ from warehouse.dataflow.windows import (
     Custom,
     Sessions,
     Sliding,
+    Window,
+    are_windows,
     assignment,
     each_window,
     earliest_end,
@@ -64,8 +66,7 @@ def assigned(query: WindowedQuery, source: str) -> str:
     if isinstance(query.window, Sessions) and query.window.gap is None:
         time = f"CASE WHEN __w_gap > 0 THEN {time} END"
     elif isinstance(query.window, Custom):
-        all_positive = "size(__w_windows) > 0 AND forall(__w_windows, w -> coalesce(w.ws < w.we, false))"
-        time = f"CASE WHEN {all_positive} THEN {time} END"
+        time = f"CASE WHEN {are_windows('__w_windows')} THEN {time} END"
     if query.retracted:
         source = f"(SELECT *, if({_WITHDRAWN}, -1, 1) AS {SIGN}, false AS __w_refused FROM {source})"
     timed = f"SELECT {columns('*', f'{time} AS ts', inputs)} FROM {source}"
@@ -146,7 +147,7 @@ def partials(query: WindowedQuery, rows: str, before: int) -> str:
 def _sessions(query: WindowedQuery, parts: str) -> str:
     """Return SQL for whole sessions of the partial results ``parts`` of a batch."""
     merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query))
-    united = _intervals_united(query, f"({parts})")
+    united = intervals_united(query.window, f"({parts})", query.key_columns)
     return f"SELECT {columns(query.key_columns, merges)} FROM ({united}) GROUP BY {columns(query.key_columns, 'g')}"
 
 
@@ -165,14 +166,14 @@ def _in_time(query: WindowedQuery, before: int) -> str:
     return _not_late(query, before) + (" AND NOT __w_refused" if query.retracted else "")
 
 
-def _intervals_united(query: WindowedQuery, relation: str) -> str:
+def intervals_united(window: Window, relation: str, keys: tuple[str, ...]) -> str:
     """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
 
     The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
     """
-    by = f"PARTITION BY {columns(query.key_columns) or '1'} ORDER BY ws, we"
+    by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
     ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"
-    starts = f"SELECT *, CASE WHEN pe IS NULL OR NOT ({joins(query.window)}) THEN 1 ELSE 0 END AS apart FROM ({ends})"
+    starts = f"SELECT *, CASE WHEN pe IS NULL OR NOT ({joins(window)}) THEN 1 ELSE 0 END AS apart FROM ({ends})"
     return f"SELECT *, sum(apart) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({starts})"
 
 
@@ -332,7 +333,8 @@ def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
         return f"SELECT *, bool_or(over) OVER ({by}) AS refused FROM ({rows})"
     keys = query.key_columns
     by = f"PARTITION BY {columns(keys, 'g')}"
-    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({_intervals_united(query, rows)})"
+    united = intervals_united(query.window, rows, keys)
+    bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({united})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
     say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
     if not query.once:
@@ -549,11 +551,14 @@ def _due_clock(query: WindowedQuery, clock: Clock) -> str:
 def answer(query: WindowedQuery, source: str) -> str:
     """Return SQL for the batch answer: the same stages run once over all rows, every window complete.
 
+    Beside the outputs ``o…`` stand the bounds of each window, ``__w_start`` and ``__w_end``.
+
     Args:
         query: the block.
         source: the *input* relation (``__w_arrival`` may be any constant).
     """
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
+    values = columns(values, "__w_start", "__w_end")
     query = replace(query, trigger=Node(Kind.AT_WATERMARK, 0), once=False)
     windows = partials(query, f"({assigned(query, source)})", -END)
     if merges(query.window):

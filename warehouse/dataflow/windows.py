@@ -99,6 +99,11 @@ def joins(window: Window) -> str:
     return "ws < pe"
 
 
+def are_windows(listed: str) -> str:
+    """Return SQL that says of an array of a row's own windows that there are some, each of positive length."""
+    return f"coalesce(size({listed}) > 0 AND forall({listed}, w -> coalesce(w.ws < w.we, false)), false)"
+
+
 def assignment(window: Window, keys: tuple[str, ...]) -> tuple[str, str]:
     """Return SQL for the start and the end that a row with column ``ts`` gets.
 
@@ -155,7 +160,7 @@ def each_window(window: Window, relation: str, listed: str) -> str:
     if isinstance(window, Sliding):
         return (
             f"SELECT {listed}, __w_start AS ws, __w_start + {window.size}L AS we FROM {relation}"
-            f" LATERAL VIEW explode({_windows_of_slice(window)}) AS __w_start"
+            f" LATERAL VIEW explode({windows_of_slice(window)}) AS __w_start"
         )
     return (
         f"SELECT {listed}, __w_window.ws AS ws, __w_window.we AS we FROM {relation}"
@@ -163,8 +168,8 @@ def each_window(window: Window, relation: str, listed: str) -> str:
     )
 
 
-def _windows_of_slice(window: Sliding) -> str:
-    """Return SQL for the array of starts of the windows that hold the slice which starts at ``ws``."""
-    last = f"ws - pmod(ws - {window.offset}L, {window.every}L)"
+def windows_of_slice(window: Sliding, at: str = "ws") -> str:
+    """Return SQL for the array of starts of the windows that hold the slice which starts ``at``, or the instant."""
+    last = f"{at} - pmod({at} - {window.offset}L, {window.every}L)"
     starts = f"transform(sequence(0, {window.windows_per_slice - 1}), __w_n -> {last} - __w_n * {window.every}L)"
-    return f"filter({starts}, __w_s -> ws < __w_s + {window.size}L)"
+    return f"filter({starts}, __w_s -> {at} < __w_s + {window.size}L)"

@@ -16,9 +16,11 @@ from warehouse.language.expressions import Walked, walk
 from warehouse.language.keywords import SET_OPERATORS, TAILS, clause_start, named_window, starts_query
 from warehouse.language.near import clearly_meant, misspelt
 from warehouse.language.relations import Found, Relations
+from warehouse.language.spellings import respelt
 from warehouse.language.statements import Clauses, Cte, QueryBlock, QueryShape, SelectItem
 from warehouse.language.tokens import Kind
 
+_BEFORE_NAME = frozenset({".", ",", "AS", "SELECT", "EXTEND"})
 _ORDER = "FROM, WHERE, GROUP BY, HAVING, WINDOW, TRIGGER, mode, ALLOWED LATENESS, ORDER BY, LIMIT"
 
 
@@ -66,14 +68,16 @@ class _Scan:
 
     def shape(self, first: int, end: int) -> QueryShape:
         found = self.found
-        return QueryShape(
+        shape = QueryShape(
             self.cursor.span(first, end),
             tuple(sorted(found.blocks, key=lambda b: (b.span.start, -b.span.end))),
             tuple(sorted(found.ctes, key=lambda c: c.span)),
             tuple(sorted(found.streams, key=lambda s: s.span)),
             tuple(sorted(found.functions, key=lambda f: f.span)),
             tuple(sorted(found.relations, key=lambda r: r.span)),
+            tuple(sorted(found.calls, key=lambda c: (c.span.start, -c.span.end))),
         )
+        return respelt(self.cursor, shape)
 
     # ---------------------------------------------------------------- brackets
 
@@ -453,7 +457,7 @@ class _Scan:
                 elif cursor.token.upper == "(":
                     self.bracket(cursor.at)
                     cursor.skip_brackets()
-                elif cursor.tokens[cursor.at - 1].upper not in (".", "AS") and self._refused_in_pipe():
+                elif cursor.tokens[cursor.at - 1].upper not in _BEFORE_NAME and self._refused_in_pipe():
                     kind = clause_here(cursor, True) or ""
                     fail(
                         "WAREHOUSE_NOT_SUPPORTED",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warehouse.errors import Span, fail
 from warehouse.language.clauses import MODES, clause_here
@@ -27,15 +27,12 @@ from warehouse.language.statements import (
     StreamReference,
     TableFunction,
     Watermark,
+    WindowCall,
 )
 from warehouse.language.tokens import Kind
+from warehouse.language.window_calls import refuse_watermark, window_call, window_call_here
 
 TABLE_FUNCTIONS = frozenset({"panes", "late_rows", "bad_rows", "stream_state", "stream_progress"})
-_WINDOW_FUNCTIONS = {
-    "TUMBLE": "WINDOW FIXED (event_time, SIZE INTERVAL 10 MINUTES)",
-    "HOP": "WINDOW SLIDING (event_time, SIZE INTERVAL 1 HOUR, EVERY INTERVAL 10 MINUTES)",
-    "SESSION": "WINDOW SESSIONS (event_time, GAP INTERVAL 30 MINUTES)",
-}
 _WATERMARK = "WATERMARK event_time DELAY OF INTERVAL 10 SECONDS"
 
 
@@ -48,6 +45,7 @@ class Found:
     streams: list[StreamReference] = field(default_factory=list)
     functions: list[TableFunction] = field(default_factory=list)
     relations: list[RelationReference] = field(default_factory=list)
+    calls: list[WindowCall] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -164,6 +162,9 @@ class Relations:
     def _named(self, end: int) -> None:
         cursor = self.cursor
         first = cursor.at
+        if window_call_here(cursor):
+            self._window_call(end)
+            return
         name = cursor.name("FROM", "FROM orders")
         if cursor.token.upper == "(" and cursor.at < end:
             self._call(first, name)
@@ -174,6 +175,14 @@ class Relations:
         watermark = self._watermark(end)
         alias = self._alias(end)
         self.found.relations.append(RelationReference(name, alias, cursor.span(first), watermark))
+
+    def _window_call(self, end: int) -> None:
+        """Read a table function that assigns windows, with its alias."""
+        cursor = self.cursor
+        call = window_call(cursor, self._relation)
+        if self._watermark_here(end):
+            refuse_watermark(cursor, call)
+        self.found.calls.append(replace(call, alias=self._alias(end)))
 
     def _call(self, first: int, name: Name) -> None:
         """Read a call where a relation may stand; ours are kept, all others are looked through."""
@@ -186,14 +195,6 @@ class Relations:
             if argument is not None:
                 self.found.functions.append(TableFunction(cursor.span(first), name.last.lower(), argument))
                 return
-        example = _WINDOW_FUNCTIONS.get(name.last.upper())
-        if example and inner and inner[0].upper == "TABLE" and any(t.upper == "DESCRIPTOR" for t in inner):
-            fail(
-                "WAREHOUSE_NOT_BUILT_YET",
-                cursor.span(first),
-                what=f"The table function {name.last.upper()}",
-                example=example,
-            )
         at, cursor.at = cursor.at, opening + 1
         if name.last.upper() == "TABLE" and cursor.token.is_name:  # TABLE(f(…)), TABLE(t)
             self.read(close)

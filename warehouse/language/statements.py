@@ -246,6 +246,49 @@ class Clauses:
 
 
 @dataclass(frozen=True)
+class WindowCall:
+    """``TUMBLE(…)``, ``HOP(…)`` or ``SESSION(…)`` in a FROM: the rows of a relation, each with its windows.
+
+    Attributes:
+        span: the call, with a ``TABLE( … )`` around it, without the alias.
+        function: upper case.
+        relation: the words of what it reads, without the keyword TABLE.
+        window: its window; the time is what DESCRIPTOR holds.
+        partition: the keys of PARTITION BY.
+        alias: the alias as written, or None.
+    """
+
+    span: Span
+    function: str
+    relation: Span
+    window: FixedWindow | SlidingWindow | SessionWindow
+    partition: tuple[Span, ...] = ()
+    alias: str | None = None
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What says a block's window where no WINDOW clause does; exactly one of the first two is set.
+
+    Attributes:
+        call: the table function that its FROM reads; the block groups by the bounds of its windows.
+        function: the words of ``window(…)`` or ``session_window(…)`` in GROUP BY.
+        names: the names of the struct that ``function`` makes, lower case.
+    """
+
+    call: WindowCall | None = None
+    function: Span | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> Span:
+        """Return the words that say it."""
+        place = self.call.span if self.call else self.function
+        assert place is not None
+        return place
+
+
+@dataclass(frozen=True)
 class SelectItem:
     """One item of a SELECT list. ``expression`` leaves the alias out; ``star`` covers ``*`` and ``a.*``."""
 
@@ -268,9 +311,10 @@ class QueryBlock:
         where, having: the condition, without the keyword.
         group_by: the grouping expressions; ``grouping_sets`` is the span of a ROLLUP, CUBE or GROUPING SETS
             or ``GROUP BY ALL`` where one is used (then ``group_by`` is empty).
-        clauses: ours, or None.
+        clauses: ours, or None; their window may have another spelling.
         tail: ORDER BY/SORT BY/DISTRIBUTE BY/CLUSTER BY/LIMIT/OFFSET that follow the block, or None.
         set_operator: the UNION/EXCEPT/INTERSECT keyword that ties the block to its neighbour, or None.
+        spelling: what says the window of ``clauses`` where that is not a WINDOW clause, or None.
     """
 
     span: Span
@@ -285,6 +329,7 @@ class QueryBlock:
     clauses: Clauses | None
     tail: Span | None
     set_operator: Span | None
+    spelling: Spelling | None = None
 
 
 @dataclass(frozen=True)
@@ -354,6 +399,7 @@ class QueryShape:
     Attributes:
         span: the whole query (WITH included).
         blocks: all SELECT blocks, outermost first at equal starts.
+        calls: the table functions that assign windows, outermost first at equal starts.
     """
 
     span: Span
@@ -362,11 +408,12 @@ class QueryShape:
     streams: tuple[StreamReference, ...]
     functions: tuple[TableFunction, ...]
     relations: tuple[RelationReference, ...]
+    calls: tuple[WindowCall, ...] = ()
 
     @property
     def ours(self) -> bool:
         """Say whether anything in the query needs lowering."""
-        return bool(self.streams or self.functions or any(b.clauses for b in self.blocks))
+        return bool(self.streams or self.functions or self.calls or any(b.clauses for b in self.blocks))
 
 
 # ---------------------------------------------------------------- statements

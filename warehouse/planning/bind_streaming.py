@@ -11,15 +11,16 @@ from warehouse.dataflow.windows import Sessions
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, of
 from warehouse.language.names import quote_name
-from warehouse.language.statements import QueryBlock, QueryShape
+from warehouse.language.statements import QueryBlock, QueryShape, SessionWindow, WindowSpec
 from warehouse.planning import checks, scan
+from warehouse.planning.assignment import Assignments
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.expand import DISTINCT_RELATION, expand, pointed_back, with_list, without_distinct
 from warehouse.planning.layers import bind_layers
 from warehouse.planning.render import FunctionRelation, Writer, has_hidden
 from warehouse.planning.sources import SourceKind, StreamSource, resolve, typed_empty
-from warehouse.planning.streaming_query import HIDDEN, StreamingQuery, source_view
+from warehouse.planning.streaming_query import HIDDEN, Assigned, StreamingQuery, source_view
 
 
 def bind_streaming(
@@ -54,11 +55,12 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
     for check in checks.CHECKS:
         check(candidate)
     functions = context.analyzer.aggregate_functions()
-    stateful = [b for b in candidate.blocks if _is_stateful(text, b, functions)]
+    assigned = _assigned(text, writer)
+    stateful = [b for b in candidate.blocks if _is_stateful(text, b, functions, writer.assignments())]
     body = _body(text)
     roots = [b for b in shape.blocks if body.covers(b.span) and not _is_inside_another(b, shape)]
     if not stateful:
-        return _stateless(context, text, writer, sources, roots, body)
+        return replace(_stateless(context, text, writer, sources, roots, body), assigned=assigned)
     if len(stateful) > 1:
         fail("WAREHOUSE_NESTED_AGGREGATION", max(stateful, key=lambda b: b.span.start).select)
     (block,) = stateful
@@ -67,7 +69,34 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
             "WAREHOUSE_NOT_BUILT_YET", block.select, what="UNION ALL of aggregations",
             example="a streaming table for each",
         )  # fmt: skip
-    return _windowed(context, text, writer, sources, block)
+    return replace(_windowed(context, text, writer, sources, block), assigned=assigned)
+
+
+def _assigned(text: Text, writer: Writer) -> tuple[Assigned, ...]:
+    """Return the windows that rows of streams are given without being aggregated.
+
+    Raises:
+        WarehouseError: they are sessions, which grow while rows arrive.
+    """
+    assignments, shape, found = writer.assignments(), text.shape, []
+    given: list[tuple[WindowSpec | None, Span, Span | None]] = []
+    for block in shape.blocks:
+        if writer.reads_stream(block) and assignments.is_all(block) and block.relation:
+            assert block.clauses
+            if isinstance(block.clauses.window, SessionWindow):
+                fail("WAREHOUSE_ASSIGNED_SESSIONS_GROW", block.clauses.window.span)
+            given.append((block.clauses.window, block.relation, block.where))
+    for call in shape.calls:
+        if assignments.is_relation(call) and any(call.relation.covers(s.span) for s in shape.streams):
+            if isinstance(call.window, SessionWindow):
+                grouped = any(b.group_by and b.relation and b.relation.covers(call.span) for b in shape.blocks)
+                fail(f"WAREHOUSE_{'SESSION_KEYS_DIFFER' if grouped else 'ASSIGNED_SESSIONS_GROW'}", call.span)
+            given.append((call.window, call.relation, None))
+    for window, relation, where in given:
+        untimed = assignments.untimed(window, relation, where)
+        listed = None if untimed is None else with_list(text) + untimed
+        found.append(Assigned(assignments.planned(window, relation), listed))
+    return tuple(found)
 
 
 def _is_inside_another(block: QueryBlock, shape: QueryShape) -> bool:
@@ -82,7 +111,9 @@ def _body(text: Text) -> Span:
     return Span(min(outside), text.shape.span.end)
 
 
-def _is_stateful(text: Text, block: QueryBlock, functions: frozenset[str]) -> bool:
+def _is_stateful(text: Text, block: QueryBlock, functions: frozenset[str], assignments: Assignments) -> bool:
+    if assignments.is_all(block):
+        return block.distinct is not None
     if block.clauses or block.group_by or block.grouping_sets or block.having or block.distinct:
         return True
     return any(

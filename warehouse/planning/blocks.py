@@ -17,7 +17,16 @@ from warehouse.dataflow.triggers import Kind, Own
 from warehouse.dataflow.windows import Custom, Window
 from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, of, quoted, rewritten
-from warehouse.language.statements import Mode, OwnTrigger, OwnWindow, QueryBlock, QueryShape, SessionWindow, When
+from warehouse.language.statements import (
+    Mode,
+    OwnTrigger,
+    OwnWindow,
+    QueryBlock,
+    QueryShape,
+    SelectItem,
+    SessionWindow,
+    When,
+)
 from warehouse.language.tokens import Token
 from warehouse.planning import own, scan
 from warehouse.planning.context import Context
@@ -26,9 +35,46 @@ from warehouse.planning.windowing import DEFAULT_LATENESS, Resolve, leaves, plan
 Render = Callable[[Span], Fragment]
 """Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
 
-Bounds = dict[str, str]
-"""The names that stand for the bounds of a block's window, and the columns that hold them."""
-_BOUND_NAMES = {"window_start": "__w_start", "window_end": "__w_end"}
+_FINALS = {"window_start": "__w_start", "window_end": "__w_end"}
+_LAST_INSTANT = {"window_time": "(__w_end - INTERVAL '0.000001' SECOND)"}
+_STRUCT = "named_struct('start', __w_start, 'end', __w_end)"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a block may write for the bounds of its window.
+
+    Attributes:
+        written: words, and the column of the analysis that they stand for.
+        qualifiers: names that may stand before a word, lower case.
+    """
+
+    written: tuple[tuple[tuple[str, ...], str], ...]
+    qualifiers: frozenset[str] = frozenset()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(dict.fromkeys(column for _, column in self.written))
+
+    def places(self, tokens: list[Token]) -> list[tuple[Span, str]]:
+        """Return where ``tokens`` speak of the bounds, each place with its column; the longest words win."""
+        listed = scan.words(tokens, self.qualifiers)
+        found: list[tuple[Span, str]] = []
+        for words, column in sorted(self.written, key=lambda w: -len(w[0])):
+            pattern = [(word, Span(0, 0)) for word in words]
+            found += [(span, column) for span in scan.occurrences(listed, pattern, [s for s, _ in found])]
+        return found
+
+
+def bound_values(bounds: Bounds) -> dict[str, str]:
+    """Return SQL over ``__w_start`` and ``__w_end`` for each column of the bounds."""
+    return {column: (_FINALS | _LAST_INSTANT).get(column, _STRUCT) for column in bounds.columns}
+
+
+def _typed_null(column: str) -> str:
+    kind = "TIMESTAMP" if column in _FINALS | _LAST_INSTANT else "STRUCT<`start`: TIMESTAMP, `end`: TIMESTAMP>"
+    return f"CAST(NULL AS {kind}) AS {column}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +99,8 @@ class Text:
         """Return, in lower case, the names by which relations inside ``span`` go."""
         streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
         plain = ((r.alias or r.name.last) for r in self.shape.relations if span.covers(r.span))
-        return frozenset(name.strip("`").lower() for name in (*streams, *plain))
+        calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
+        return frozenset(name.strip("`").lower() for name in (*streams, *plain, *calls))
 
 
 @dataclass(frozen=True)
@@ -64,11 +111,13 @@ class BoundBlock:
         query: what the step computes.
         select: the select list of the *input* relation (keys, time, argument columns), to go before FROM.
         names: the output columns' names are those of ``query.outputs``.
+        bounds: what it may write for the bounds of its window.
     """
 
     block: QueryBlock
     query: WindowedQuery
     select: Fragment
+    bounds: Bounds
 
     def input(self, text: Text, render: Render, hidden: str) -> Fragment:
         """Return the *input* relation's SQL.
@@ -110,6 +159,7 @@ def bind_block(
     for call in found:
         if call.over:
             fail("WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY", call.span, function=call.function)
+    refuse_bounds_in_where(context, text, block, analysis)
     bounds = _bounds_meant(context, text, block, analysis)
     keys = _keys(context, text, block, found, bounds, analysis)
     outputs = _analyzed(context, text, block, keys, found, bounds, analysis)
@@ -138,19 +188,19 @@ def bind_block(
     select = [quoted(text.text, k) + f" AS __w_k{i}" for i, k in enumerate(keys)]
     select.append((render_time(analysis, time) if time else of("TIMESTAMP'1970-01-01'")) + " AS __w_time")
     if isinstance(window, SessionWindow) and isinstance(window.gap, Span):
-        select.append(_gap(context, text, block, window.gap, analysis))
+        select.append(gap_micros(context, text, block.relation, window.gap, analysis) + " AS __w_gap")
     planned: Window
     if isinstance(window, OwnWindow):
         planned, windows = own.bound_window(context, text.text, window, analysis, analysis(block.relation))
-        select.append(windows)
+        select.append(windows + " AS __w_windows")
     else:
         planned = planned_window(text.text, window)
     select += [fragment + f" AS {name}" for name, fragment in binder.columns]
     listed = joined(", ", select)
     where = " WHERE " + analysis(block.where) if block.where else of("")
     types = context.analyzer.columns("SELECT " + listed + " FROM " + analysis(block.relation) + where)
-    if time and types[len(keys)].type not in ("timestamp", "timestamp_ntz", "date"):
-        fail("WAREHOUSE_WINDOW_TIME_TYPE", time, expression=time.of(text.text), type=types[len(keys)].type)
+    if time:
+        check_time(text, time, types[len(keys)])
     for key, column in zip(keys, types, strict=False):
         if column.type.startswith("map<") or column.type == "variant":
             fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
@@ -180,7 +230,13 @@ def bind_block(
         once=bool(clauses and clauses.trigger and clauses.trigger.once),
         definitions=definitions,
     )
-    return BoundBlock(block, query, joined(", ", select))
+    return BoundBlock(block, query, joined(", ", select), bounds)
+
+
+def check_time(text: Text, time: Span, column: Column) -> None:
+    """Refuse a window's time, analyzed as ``column``, that is no point in time."""
+    if column.type not in ("timestamp", "timestamp_ntz", "date"):
+        fail("WAREHOUSE_WINDOW_TIME_TYPE", time, expression=time.of(text.text), type=column.type)
 
 
 def render_time(render: Render, time: Span) -> Fragment:
@@ -188,14 +244,19 @@ def render_time(render: Render, time: Span) -> Fragment:
     return "(" + render(time) + ")"
 
 
-def _gap(context: Context, text: Text, block: QueryBlock, gap: Span, analysis: Render) -> Fragment:
-    """Return the item of the *input* that is a row's own gap in microseconds."""
-    assert block.relation is not None
+def gap_micros(context: Context, text: Text, relation: Span, gap: Span, analysis: Render) -> Fragment:
+    """Return SQL for a row's own gap in microseconds.
+
+    Raises:
+        WarehouseError: it is neither an interval of days to seconds nor a string.
+    """
     expression = "(" + analysis(gap) + ")"
-    (column,) = context.analyzer.columns("SELECT " + expression + " FROM " + analysis(block.relation))
-    if not column.type.startswith("interval") or set(column.type.split()) & {"month", "year"}:
+    (column,) = context.analyzer.columns("SELECT " + expression + " FROM " + analysis(relation))
+    if column.type == "string":
+        expression = "CAST(" + expression + " AS INTERVAL)"
+    elif not column.type.startswith("interval") or set(column.type.split()) & {"month", "year"}:
         fail("WAREHOUSE_GAP_TYPE", gap, expression=gap.of(text.text), type=column.type)
-    return "unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + " + expression + ") AS __w_gap"
+    return "unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + " + expression + ")"
 
 
 def _of_row(when: When, found: list[scan.FoundCall]) -> bool:
@@ -213,7 +274,7 @@ def _check_condition(
         condition = "(" + analysis(when.condition) + ")"
         (column,) = context.analyzer.columns("SELECT " + condition + " FROM " + analysis(block.relation))
     else:
-        edits = _bound_edits(text, when.condition, found, bounds, "__w_bounds.{name}")
+        edits = _bound_edits(text, when.condition, found, bounds, _analyzed_bounds(bounds))
         condition = rewritten(text.text, when.condition, edits)
         whole = _plain_aggregation(text, block, [condition], keys, bounds, analysis)
         try:
@@ -260,15 +321,41 @@ def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
 
 
 def _bounds_meant(context: Context, text: Text, block: QueryBlock, analysis: Render) -> Bounds:
-    """Return which names stand for the bounds of the block's own window.
+    """Return what stands for the bounds of the block's own window.
 
-    Without a WINDOW clause, a column of the source that is called so is meant: a table of windows is regrouped.
+    Without a WINDOW clause or a table function that assigns windows, a column of the source that is called
+    ``window_start`` is meant: a table of windows is regrouped.
     """
-    if block.clauses and block.clauses.window:
-        return _BOUND_NAMES
-    mentioned = {name for name, _ in scan.names(text.words(block.span), _BOUND_NAMES)}
-    meant = {name for name in mentioned if _has_column(context, block, of(name), analysis)}
-    return {name: column for name, column in _BOUND_NAMES.items() if name not in meant}
+    every: dict[tuple[str, ...], str] = {(name,): name for name in _FINALS}
+    spelling = block.spelling
+    if spelling and spelling.call:
+        return Bounds(tuple(every.items()), text.aliases(spelling.call.span))
+    if block.clauses and block.clauses.window and not spelling:
+        return Bounds(tuple(every.items()))
+    mentioned = {column for _, column in Bounds(tuple(every.items())).places(text.words(block.span))}
+    written = {
+        words: name
+        for words, name in every.items()
+        if name not in mentioned or not _has_column(context, block, of(name), analysis)
+    }
+    if spelling and spelling.function:
+        aliases = text.aliases(block.relation or block.span)
+        call = scan.words(text.words(spelling.function), aliases)
+        column = call[0][0]
+        structs = [tuple(word for word, _ in call), *((name,) for name in spelling.names)]
+        written |= dict.fromkeys(structs, column)
+        written |= {("window_time", "(", *struct, ")"): "window_time" for struct in structs}
+        return Bounds(tuple(written.items()), aliases - set(spelling.names))
+    return Bounds(tuple(written.items()))
+
+
+def refuse_bounds_in_where(context: Context, text: Text, block: QueryBlock, analysis: Render) -> None:
+    """Refuse a WHERE that speaks of the window's bounds, unless the source has columns of these names."""
+    if block.where is None or block.clauses is None or block.clauses.window is None:
+        return
+    for name, span in scan.names(text.words(block.where), _FINALS):
+        if not _has_column(context, block, of(name), analysis):
+            fail("WAREHOUSE_BOUND_IN_WHERE", span, name=name)
 
 
 def _keys(
@@ -291,7 +378,7 @@ def _keys(
             tokens[0].text.lower() in aliases and not _has_column(context, block, analysis(span), analysis)
         ):
             span = aliases[tokens[0].text.lower()].expression
-        if not scan.names(text.words(span), bounds) and not any(_same(text, block, span, k) for k in keys):
+        if not bounds.places(text.words(span)) and not any(_same(text, block, span, k) for k in keys):
             keys.append(span)
     return keys
 
@@ -327,14 +414,18 @@ def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
     return tuple(t.text.lower() if t.is_name else t.text for t in text.words(call.span))
 
 
+def _analyzed_bounds(bounds: Bounds) -> dict[str, str]:
+    return {column: f"__w_bounds.{column}" for column in bounds.columns}
+
+
 def _bound_edits(
-    text: Text, place: Span, found: list[scan.FoundCall], bounds: Bounds, written: str
+    text: Text, place: Span, found: list[scan.FoundCall], bounds: Bounds, written: dict[str, str]
 ) -> list[tuple[Span, str]]:
     """Return edits that replace the window's bounds at ``place``, outside aggregate calls, by ``written`` of them."""
     calls = [c.span for c in found]
     return [
-        (span, written.format(name=name, column=bounds[name]))
-        for name, span in scan.names(text.words(place), bounds)
+        (span, written[column])
+        for span, column in bounds.places(text.words(place))
         if not any(c.covers(span) for c in calls)
     ]
 
@@ -347,10 +438,13 @@ def _analyzed(
     assert block.relation is not None
 
     def bounded(place: Span) -> Fragment:
-        edits = _bound_edits(text, place, found, bounds, "__w_bounds.{name}")
+        edits = _bound_edits(text, place, found, bounds, _analyzed_bounds(bounds))
         return rewritten(text.text, place, edits) if edits else analysis(place)
 
-    items = [bounded(item.span) for item in block.items]
+    def named(item: SelectItem) -> Fragment:
+        return bounded(item.expression) + quoted(text.text, Span(item.expression.end, item.span.end))
+
+    items = [named(item) for item in block.items]
     items += [quoted(text.text, call.span) for call in _distinct_calls(text, found)]
     query = _plain_aggregation(text, block, items, keys, bounds, analysis)
     if block.having:
@@ -363,12 +457,13 @@ def _plain_aggregation(
 ) -> Fragment:
     """Return the block as a plain aggregation that selects ``items``, without HAVING."""
     assert block.relation is not None
-    listed = ", ".join(["1 AS __w_one", *(f"CAST(NULL AS TIMESTAMP) AS {name}" for name in bounds)])
+    listed = ", ".join(["1 AS __w_one", *map(_typed_null, bounds.columns)])
     query = "SELECT " + joined(", ", items) + f" FROM (SELECT {listed}) AS __w_bounds CROSS JOIN "
     query = query + analysis(block.relation)
     if block.where:
         query = query + " WHERE " + analysis(block.where)
-    grouped = [*(quoted(text.text, k) for k in keys), *(of(f"__w_bounds.{name}") for name in ("__w_one", *bounds))]
+    added = ("__w_one", *bounds.columns)
+    grouped = [*(quoted(text.text, k) for k in keys), *(of(f"__w_bounds.{name}") for name in added)]
     return query + " GROUP BY " + joined(", ", grouped)
 
 
@@ -450,7 +545,7 @@ class _Finals:
     def of(self, place: Span) -> Fragment:
         """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``."""
         edits: list[tuple[Span, str]] = [(s, n) for s, n in self.calls if place.covers(s)]
-        edits += _bound_edits(self.text, place, self.found, self.bounds, "{column}")
+        edits += _bound_edits(self.text, place, self.found, self.bounds, bound_values(self.bounds))
         text = scan.words(self.text.words(place), self.aliases)
         for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
             covered = [s for s, _ in edits]

@@ -63,7 +63,7 @@ def _without_dead_ctes(text: Text) -> Text:
 
     kept = replace(
         shape, blocks=alive(shape.blocks), ctes=alive(shape.ctes), streams=alive(shape.streams),
-        functions=alive(shape.functions), relations=alive(shape.relations),
+        functions=alive(shape.functions), relations=alive(shape.relations), calls=alive(shape.calls),
     )  # fmt: skip
     return replace(text, shape=kept, without=tuple(dead))
 
@@ -129,9 +129,10 @@ def without_distinct(context: Context, expanded: Expanded, function: FunctionRel
     text = expanded.text
     for block in text.shape.blocks:
         streams = [s for s in text.shape.streams if block.relation and block.relation.covers(s.span)]
-        if not block.distinct or not streams or block.clauses or block.group_by or block.grouping_sets:
-            continue
         analysis = Writer(context, text, lambda s: typed_empty(s.columns), function)
+        aggregates = block.clauses and not analysis.assignments().is_all(block)
+        if not block.distinct or not streams or aggregates or block.group_by or block.grouping_sets:
+            continue
         try:
             columns = context.analyzer.columns(with_list(text) + analysis(block.span))
         except WarehouseError as error:

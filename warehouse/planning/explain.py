@@ -112,6 +112,13 @@ def block_lines(query: WindowedQuery) -> Iterator[str]:
     yield f"state:  {state_text(query)}"
 
 
+def assignment_lines(window: Window) -> Iterator[str]:
+    """Yield the lines that explain windows which rows are given and nothing is aggregated over."""
+    yield "== Window assignment =="
+    yield f"where:  {window_text(window)}"
+    yield "what:   each row once per window that it falls into; nothing is aggregated, no state is kept"
+
+
 def table_lines(query: StreamingQuery) -> Iterator[str]:
     """Yield the lines that explain a streaming table."""
     yield "== Streaming table =="
@@ -127,6 +134,8 @@ def table_lines(query: StreamingQuery) -> Iterator[str]:
     else:
         yield from block_lines(query.windowed)
         yield from (f"warning: {line}" for line in warnings(query))
+    for assigned in query.assigned:
+        yield from assignment_lines(assigned.window)
 
 
 def warnings(query: StreamingQuery) -> Iterator[str]:
@@ -149,7 +158,8 @@ def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
             yield f"Watermark of {source.name}", f"{source.watermark[0]} delayed by {duration(source.watermark[1])}"
     block = query.windowed
     if block is None:
-        yield "Window", "none (stateless)"
+        given = " and ".join(window_text(a.window) for a in query.assigned)
+        yield "Window", f"{given}, assigned only (stateless)" if given else "none (stateless)"
         return
     yield "Keys", str(len(block.keys))
     yield "Window", window_text(block.window)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from warehouse.catalog.entries import StreamingTableEntry, ViewEntry, new_id
-from warehouse.dataflow.query import WindowedQuery
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import quoted
 from warehouse.language.statements import (
@@ -230,8 +229,7 @@ def _explain(context: Context, source: SourceText, mode: str, inner: Statement, 
         case plans.RunSpark(fragment=fragment) if mode == "REWRITE":
             return plans.Tell(source, tuple(fragment.text.splitlines()), None)
         case plans.RunSpark(fragment=fragment):
-            blocks = _windowed_blocks(context, inner, relations)
-            lines = [line for query in blocks for line in explain.block_lines(query)]
+            lines = list(_explained(context, inner, relations))
             return plans.Tell(source, tuple(lines), fragment, spark_mode)
         case plans.MakeStreamingTable(query=query) if mode == "REWRITE":
             return plans.Tell(source, tuple(explain.step_texts(query)), None)
@@ -248,10 +246,16 @@ def _can_run_as_batch(sources: tuple[StreamSource, ...]) -> bool:
     return not any(getattr(s.entry, "format", "") in ("rate", "rate-micro-batch", "socket") for s in sources)
 
 
-def _windowed_blocks(context: Context, statement: Statement, relations: Relations) -> list[WindowedQuery]:
+def _explained(context: Context, statement: Statement, relations: Relations) -> Iterator[str]:
+    """Yield the lines that explain what is ours in a query that runs once."""
     shape: QueryShape | None = getattr(statement, "query", None)
     if shape is None:
-        return []
+        return
     text = Text(statement.source.text, tuple(tokenize(statement.source.text) or ()), shape)
     writer = Writer(context, text, relations.stream, relations.function(context))
-    return [writer.bound(b, lambda f: f.text).query for b in shape.blocks if b.clauses]
+    assignments = writer.assignments()
+    for block in shape.blocks:
+        if block.clauses and not assignments.is_all(block):
+            yield from explain.block_lines(writer.bound(block, lambda f: f.text).query)
+    for window in assignments.windows(shape.span):
+        yield from explain.assignment_lines(window)

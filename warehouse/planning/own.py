@@ -57,7 +57,7 @@ def _unknown(context: Context, place: Span, text: str, condition: str, ours: tup
 def bound_window(
     context: Context, text: str, window: OwnWindow, analysis: Callable[[Span], Fragment], relation: Fragment
 ) -> tuple[Custom, Fragment]:
-    """Return a window of the user's own, and the item of the *input* that lists each row's windows.
+    """Return a window of the user's own, and SQL for the array of each row's windows, bounds in microseconds.
 
     Args:
         context: catalog, analyzer, definitions.
@@ -88,7 +88,7 @@ def bound_window(
     if pair is None:
         fail("WAREHOUSE_ASSIGN_TYPE", window.name, name=name, type=column.type)
     start, end = (f"unix_micros(__w_w.{quote_name(field)})" for field in pair.groups())
-    listed = "transform(" + assign + f", __w_w -> named_struct('ws', {start}, 'we', {end})) AS __w_windows"
+    listed = "transform(" + assign + f", __w_w -> named_struct('ws', {start}, 'we', {end}))"
     if merge is not None:
         _boolean(context, window.name, name, "merge", f"SELECT {merge} AS m FROM (SELECT 0L AS ws, 0L AS pe)")
     return Custom(" ".join(window.span.of(text).split()[1:]), merge), listed

@@ -5,18 +5,19 @@ The user's words stay; STREAM references, our table functions and windowed block
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
 from warehouse.errors import Span
-from warehouse.language.fragments import Fragment, Piece, of, rewritten
+from warehouse.language.fragments import Fragment, of, rewritten
 from warehouse.language.statements import Cte, QueryBlock, RelationReference, TableFunction
 from warehouse.planning import scan
-from warehouse.planning.blocks import BoundBlock, Text, bind_block
+from warehouse.planning.assignment import Assignments
+from warehouse.planning.blocks import BoundBlock, Text, bind_block, bound_values
 from warehouse.planning.context import Context
+from warehouse.planning.marks import Marks
 from warehouse.planning.sources import StreamSource, resolve, typed_empty
 
 FunctionRelation = Callable[[TableFunction], str]
@@ -24,25 +25,6 @@ FunctionRelation = Callable[[TableFunction], str]
 
 StreamRelation = Callable[[StreamSource], str]
 """Returns the relation that stands for a stream, as SQL text, without its alias."""
-
-
-@dataclass
-class Marks:
-    """Stand-ins for fragments inside generated text, so that the user's words keep their places through it."""
-
-    fragments: list[Fragment] = field(default_factory=list)
-
-    def mark(self, fragment: Fragment) -> str:
-        """Return a word that stands for ``fragment``."""
-        self.fragments.append(fragment)
-        return f"__w_mark{len(self.fragments) - 1}__"
-
-    def expand(self, text: str) -> Fragment:
-        """Return ``text`` with all stand-ins replaced by what they stand for."""
-        pieces: list[Piece] = []
-        for number, part in enumerate(re.split(r"__w_mark(\d+)__", text)):
-            pieces += self.fragments[int(part)].pieces if number % 2 else [Piece(part)]
-        return Fragment(tuple(p for p in pieces if p.text))
 
 
 @dataclass(frozen=True)
@@ -70,9 +52,14 @@ class Writer:
         """Return the replacements inside ``span``, outermost only."""
         shape = self.text.shape
         edits: list[tuple[Span, Fragment | str]] = []
+        assignment = self.assignments()
         for block in shape.blocks:
             if block.clauses and span.covers(block.span) and not _inside(block.span, edits):
-                edits.append((block.span, self.answer(block)))
+                alone = assignment.is_all(block)
+                edits += assignment.of_block(block) if alone else [(block.span, self.answer(block))]
+        for call in shape.calls:
+            if span.covers(call.span) and not _inside(call.span, edits):
+                edits.append((call.span, assignment.of_call(call)))
         for function in shape.functions:
             if span.covers(function.span) and not _inside(function.span, edits):
                 edits.append((function.span, self.function(function)))
@@ -105,24 +92,35 @@ class Writer:
         relation = bound.input(self.text, self, "0L AS __w_arrival")
         sql = step.answer(bound.query, "(" + marks.mark(relation) + ")")
         names = ", ".join(f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs))
-        return marks.expand(f"SELECT {names} FROM ({sql})")
+        # an ORDER BY behind the block may speak of the bounds, selected or not
+        bounds = [f"{value} AS {name}" for name, value in bound_values(bound.bounds).items()]
+        return marks.expand(f"SELECT {names} FROM (SELECT {', '.join(['*', *bounds])} FROM ({sql}))")
 
     def bound(self, block: QueryBlock, mark: Callable[[Fragment], str]) -> BoundBlock:
         """Return a windowed block bound, its relations without rows for the analysis."""
-        analysis = Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function, alone=True)
-        return bind_block(self.context, self.text, block, analysis, mark)
+        return bind_block(self.context, self.text, block, self._analysis(), mark)
+
+    def assignments(self) -> Assignments:
+        """Return what renders windows that are assigned and not aggregated."""
+        return Assignments(self.context, self.text, self, None if self.alone else self._analysis())
+
+    def _analysis(self) -> Writer:
+        return Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function, alone=True)
 
     def _hidden_columns(
         self, span: Span, edits: list[tuple[Span, Fragment | str]]
     ) -> list[tuple[Span, Fragment | str]]:
         found: list[tuple[Span, Fragment | str]] = []
         for block in self.text.shape.blocks:
-            if not span.covers(block.span) or not self.reads_stream(block) or has_hidden(self.text, block):
+            if not span.covers(block.span) or _inside(block.span, edits):
+                continue
+            if not self.reads_stream(block) or has_hidden(self.text, block):
                 continue
             at = block.items[-1].span.end
             found.append((Span(at, at), of(", " + self.hidden)))
         for block in self.text.shape.blocks:
-            names = self._column_names(block) if span.covers(block.span) and self.reads_stream(block) else None
+            outer = span.covers(block.span) and not _inside(block.span, edits)
+            names = self._column_names(block) if outer and self.reads_stream(block) else None
             if names is not None and span.covers(names):
                 found.append((Span(names.end - 1, names.end - 1), of(", " + self.hidden)))
         return found
@@ -166,6 +164,7 @@ def cte_columns(text: Text, cte: Cte) -> str:
 def has_hidden(text: Text, block: QueryBlock) -> bool:
     """Say whether a star of the block brings the hidden columns along by itself."""
     names = {s.alias or s.name.last for s in text.shape.streams if block.relation and block.relation.covers(s.span)}
+    names |= {c.alias for c in text.shape.calls if c.alias and block.relation and block.relation.covers(c.span)}
     for item in block.items:
         if item.star:
             words = text.words(item.span)

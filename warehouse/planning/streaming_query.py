@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from warehouse.catalog.entries import Column
 from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.windows import Window
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -20,6 +21,19 @@ def source_view(number: int) -> str:
 
 
 @dataclass(frozen=True)
+class Assigned:
+    """Windows that rows are given and that nothing is aggregated over.
+
+    Attributes:
+        untimed: SQL over the source views for the rows that fall into none, as ``__w_row, __w_time, ts``; None
+            where there can be no such rows.
+    """
+
+    window: Window
+    untimed: Fragment | None
+
+
+@dataclass(frozen=True)
 class StreamingQuery:
     """What a streaming table computes.
 
@@ -30,6 +44,7 @@ class StreamingQuery:
             table's rows; either with the hidden columns.
         windowed: the stateful block, or None for a stateless table.
         columns: the table's columns.
+        assigned: the windows that its rows are given without being aggregated.
         place: the user's words for the first stream, to point at when reading it fails.
     """
 
@@ -38,7 +53,13 @@ class StreamingQuery:
     input: Fragment
     windowed: WindowedQuery | None
     columns: tuple[Column, ...]
+    assigned: tuple[Assigned, ...] = ()
     place: Span | None = None
+
+    @property
+    def untimed(self) -> str:
+        """Return SQL for the rows of a step that fall into no window which they are given; empty without any."""
+        return " UNION ALL ".join(f"SELECT * FROM ({a.untimed.text})" for a in self.assigned if a.untimed)
 
     @property
     def bounded(self) -> bool:

@@ -23,7 +23,7 @@ from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, 
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
-from warehouse.dataflow.windows import Custom
+from warehouse.dataflow.windows import Sessions
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -205,7 +205,7 @@ class Runner:
             if not panes.exists(self.folder / "late_rows"):
                 panes.create_late(session, self.folder / "late_rows", listed, query.retracted)
             self._append(session.sql(" UNION ALL ".join(texts)), "late_rows", intent)
-        bad = self._bad(frames, intent, new.seen, new.untimed)
+        bad = self._bad(frames, intent, new.seen, {"__w_rows": new.untimed, **self._unassigned(frames)})
         reached = BEGINNING if intent.complete and not intent.drain else after
         record = Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
@@ -321,7 +321,7 @@ class Runner:
                 made = emitted.figures()["rows"]
             else:
                 made = self._written("panes", intent.step).count()
-        bad = self._bad(frames, intent, seen, 0)
+        bad = self._bad(frames, intent, seen, self._unassigned(frames))
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
@@ -436,8 +436,23 @@ class Runner:
         session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if small else "FALLBACK")
         session.conf.set("spark.sql.shuffle.partitions", "1" if small else self.partitions)
 
-    def _bad(self, frames: list[DataFrame] | None, intent: Intent, seen: list[Seen], untimed: int) -> int:
-        """Set aside the records that did not parse and the rows without a timestamp; return how many."""
+    def _unassigned(self, frames: list[DataFrame] | None) -> dict[str, int]:
+        """Make the view of the rows that fall into no window which they are given; return its name and how many."""
+        if frames is None or not self.query.untimed:
+            return {}
+        rows = frames[0].sparkSession.sql(self.query.untimed)
+        rows.createOrReplaceTempView("__w_unassigned")
+        return {"__w_unassigned": rows.count()}
+
+    def _bad(self, frames: list[DataFrame] | None, intent: Intent, seen: list[Seen], untimed: dict[str, int]) -> int:
+        """Set aside the records that did not parse and the rows without a timestamp; return how many.
+
+        Args:
+            frames: see ``run``.
+            intent: the step's.
+            seen: what was found of each source.
+            untimed: how many rows without a timestamp are in which view.
+        """
         if frames is None:
             return 0
         at, told = f"timestamp_micros({intent.now}L)", set()
@@ -448,8 +463,8 @@ class Runner:
                 broken = frames[number].where("__w_bad IS NOT NULL")
                 known = F.col(bad_rows.WHY) if bad_rows.WHY in broken.columns else F.lit(None).cast("string")
                 parts.append(broken.withColumn(bad_rows.WHY, F.coalesce(known, F.lit(bad_rows.NOT_PARSED))))
-            if untimed:
-                parts.append(self._untimed(frames[number].sparkSession, number))
+            views = [view for view, count in untimed.items() if count]
+            parts += [self._untimed(frames[number].sparkSession, number, view) for view in views]
             for part in parts[1:]:
                 parts[0] = parts[0].unionByName(part, allowMissingColumns=True)
             if parts:
@@ -458,13 +473,13 @@ class Runner:
                 transaction = (number, intent.step)
                 bad_rows.append(parts[0].sparkSession, self.home, columns, self.entry, transaction, parts[0], at)
                 faults.passed("bad_rows")
-        return sum(s.bad for s in seen) + untimed
+        return sum(s.bad for s in seen) + sum(untimed.values())
 
-    def _untimed(self, session: SparkSession, number: int) -> DataFrame:
+    def _untimed(self, session: SparkSession, number: int, view: str) -> DataFrame:
         """Return the rows of a source whose timestamp for the window is NULL."""
         row = f"__w_row.r{number}"
         listed = [f"{row}.{quote_name(c.name)} AS {quote_name(c.name)}" for c in self.query.sources[number].columns]
-        rows = session.table("__w_rows").where(f"ts IS NULL AND {row} IS NOT NULL")
+        rows = session.table(view).where(f"ts IS NULL AND {row} IS NOT NULL")
         return rows.selectExpr(
             *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
             f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{self._unplaced()}') AS {bad_rows.WHY}",
@@ -472,9 +487,9 @@ class Runner:
 
     def _unplaced(self) -> str:
         """Return why a row with a timestamp is in no window."""
-        assert self.query.windowed
-        custom = isinstance(self.query.windowed.window, Custom)
-        return bad_rows.NO_WINDOW if custom else bad_rows.GAP_NOT_POSITIVE
+        block = self.query.windowed
+        sessions = block is not None and isinstance(block.window, Sessions)
+        return bad_rows.GAP_NOT_POSITIVE if sessions else bad_rows.NO_WINDOW
 
 
 def late_sources(query: StreamingQuery) -> tuple[tuple[str, tuple[Column, ...]], ...]:

@@ -1,3 +1,11 @@
+SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL 10 MINUTES)
+;
+SELECT k, window_start, sum(x) FROM TABLE(HOP(STREAM s, DESCRIPTOR(ts), '1 minute', '1 hour')) w GROUP BY k, window_start, window_end
+;
+SELECT * FROM session(data => TABLE t PARTITION BY a, b, timecol => DESCRIPTOR(ts), gap => INTERVAL '5' MINUTE) JOIN u USING (a)
+;
+SELECT window.start, sum(x) FROM t GROUP BY window(ts, '10 minutes') TRIGGER EVERY 1 ROW DISCARDING
+;
 SELECT * FROM STREAM s
 ;
 SELECT * FROM stream s

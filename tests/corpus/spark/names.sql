@@ -1,3 +1,7 @@
+SELECT tumble, hop, session, descriptor FROM tumble JOIN hop ON tumble.session = hop.descriptor
+;
+SELECT session_window.start, count(*) FROM t GROUP BY session_window(ts, '5 minutes') ORDER BY window(ts, '1 day').end
+;
 SELECT * FROM t TRIGGER
 ;
 SELECT * FROM t DISCARDING
