@@ -373,7 +373,12 @@ def _summary(commits: list[Commit]) -> str:
     rows, panes = sum(c.rows for c in commits), sum(c.panes for c in commits)
     late = sum(c.late for c in commits)
     text = f"{len(commits)} step{'s' if len(commits) != 1 else ''}, {rows} rows, {panes} panes"
-    return text + (f", {late} late" if late else "")
+    finished = sum(c.finished or 0 for c in commits)
+    return (
+        text
+        + (f", {late} late" if late else "")
+        + (f", {finished} after their trigger had finished" if finished else "")
+    )
 
 
 def _instant(micros: int) -> str:

@@ -23,6 +23,7 @@ from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, 
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
+from warehouse.dataflow.windows import Global
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -60,6 +61,7 @@ class Grouped:
         windows: how many rows of partial results there are. bounds: their least start and greatest end.
         few: those rows themselves unless they are many.
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
+        lateness: see ``LATENESS``.
     """
 
     windows: int = 0
@@ -68,10 +70,19 @@ class Grouped:
     seen: list[Seen] = field(default_factory=list)
     untimed: int = 0
     late: int = 0
+    lateness: tuple[int, ...] = ()
 
 
 NO_ROWS = Grouped()
-NOTHING_MADE: dict[str, Any] = {"kept": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None}
+NOTHING_MADE: dict[str, Any] = {
+    **dict.fromkeys(("kept", "shown", "early", "on_time", "behind", "gone"), 0), "due_wm": None, "due_at": None,
+}  # fmt: skip
+
+LATENESS = (0.5, 0.9, 0.99)
+"""Of the time from a row's timestamp to its arrival, a step keeps these percentiles and the maximum."""
+LATENESS_ACCURACY = 1000
+"""A percentile may be wrong by one rank in so many."""
+_TIMINGS = (("early", step.EARLY), ("on_time", step.ON_TIME), ("behind", step.LATE))
 
 FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
@@ -195,7 +206,7 @@ class Runner:
             self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
             emitted = panes.emitted(query, "__w_delta", clock, replaces=made["gone"] > 0)
             self._append(session.sql(emitted), "panes", intent)
-        finished = self._finished(session, query, state, batch, clock)
+        finished, refused = self._finished(session, query, state, batch, clock), 0
         if new.late or finished:
             listed, late = late_sources(self.query), step.late_rows(query, "__w_rows", intent.before)
             texts = [panes.late(listed, late, "LATE", clock)]
@@ -203,7 +214,11 @@ class Runner:
                 texts.append(panes.late(listed, finished, "FINISHED", clock))
             if not panes.exists(self.folder / "late_rows"):
                 panes.create_late(session, self.folder / "late_rows", listed)
-            self._append(session.sql(" UNION ALL ".join(texts)), "late_rows", intent)
+            watch = Measured(session.sql(" UNION ALL ".join(texts)), F.count_if(F.col("_why") == "FINISHED").alias("n"))
+            if self._append(watch.frame, "late_rows", intent):
+                refused = watch.figures()["n"] or 0
+            else:
+                refused = self._written("late_rows", intent.step).where("_why = 'FINISHED'").count()
         bad = self._bad(frames, intent, new.seen, new.untimed)
         reached = BEGINNING if intent.complete and not intent.drain else after
         record = Commit(
@@ -214,7 +229,9 @@ class Runner:
             delta_rows=last.delta_rows + made["kept"],
             due_watermark=_least(_still(last.due_watermark, reached), made["due_wm"]),
             due_clock=_least(_still(last.due_clock, intent.now), made["due_at"]),
-            rows=sum(s.rows for s in new.seen), late=new.late, bad=bad, panes=made["shown"],
+            rows=sum(s.rows for s in new.seen), late=new.late, finished=refused, bad=bad, lateness=new.lateness,
+            panes=made["shown"], early=made["early"], on_time=made["on_time"], behind=made["behind"],
+            withdrawn=made["gone"] if query.mode is Mode.RETRACTING else 0,
             arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},
         )  # fmt: skip
         self._tune(session, False)
@@ -226,7 +243,10 @@ class Runner:
         session, observed = self._sources(frames, intent.now)
         rows = session.sql(step.assigned(query, f"({self.query.input.text})"))
         late_here = F.expr(step.is_late(query, intent.before))
-        watch = Measured(rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"))
+        watch = Measured(
+            rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
+            *([] if isinstance(query.window, Global) else _lateness()),
+        )  # fmt: skip
         watch.frame.createOrReplaceTempView("__w_rows")
         batch = session.sql(step.partials(query, "__w_rows", intent.before)).persist()
         kept.callback(batch.unpersist)
@@ -236,6 +256,7 @@ class Runner:
         return Grouped(
             windows=counted, bounds=(start, end), few=batch if counted <= FEW_HITS else None,
             seen=[_seen(o) for o in observed], untimed=figures["untimed"] or 0, late=figures["late"] or 0,
+            lateness=_known_lateness(figures),
         )  # fmt: skip
 
     def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
@@ -248,7 +269,12 @@ class Runner:
         figures = (
             F.count_if(~F.col("momentary")).alias("kept"),
             F.count_if(F.col("shown")).alias("shown"),
-            (F.count_if(F.expr("gone IS NOT NULL")) if _withdraws(self.query.windowed) else F.lit(0)).alias("gone"),
+            *(F.count_if(F.expr(f"shown AND timing = {timing}")).alias(name) for name, timing in _TIMINGS),
+            (
+                F.expr("coalesce(sum(CASE WHEN gone IS NOT NULL THEN size(gone) END), 0L)")
+                if _withdraws(self.query.windowed)
+                else F.lit(0)
+            ).alias("gone"),
             F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
             F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
         )
@@ -278,7 +304,7 @@ class Runner:
         return known.with_rows(session.sql(lag_counts("__w_rows", known.newest)).collect())
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
-        seen, made = list[Seen](), 0
+        seen, made = list[Seen](), {"insert": 0, "delete": 0}
         if frames is not None:
             seen = [_looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
         watermarks, after = self._watermark(intent, last, seen)
@@ -287,16 +313,17 @@ class Runner:
             session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
-            emitted = Measured(frame, F.count(F.lit(1)).alias("rows"))
+            counts = [F.count_if(F.col("_change_type") == kind).alias(kind) for kind in made]
+            emitted = Measured(frame, *counts)
             if self._append(emitted.frame, "panes", intent):
-                made = emitted.figures()["rows"]
+                made = emitted.figures()
             else:
-                made = self._written("panes", intent.step).count()
+                made = self._written("panes", intent.step).agg(*counts).collect()[0].asDict()
         bad = self._bad(frames, intent, seen, 0)
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
-            rows=sum(s.rows for s in seen), bad=bad, panes=made,
+            rows=sum(s.rows for s in seen), finished=0, bad=bad, panes=made["insert"], withdrawn=made["delete"],
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
 
@@ -306,7 +333,8 @@ class Runner:
             last, step=intent.step, now=intent.now, before=intent.before,
             after=BEGINNING if intent.complete else after,
             watermarks=dict.fromkeys(last.watermarks, after) or {"0": after},
-            rows=0, late=0, bad=0, panes=0, seconds=0.0,
+            rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
+            seconds=0.0,
         )  # fmt: skip
         self.log.commit(record)
         return record
@@ -460,6 +488,18 @@ def _still(due: int | None, reached: int) -> int | None:
 def _split_name(name: str) -> tuple[str, str]:
     parts = [p.strip("`") for p in name.split(".")]
     return (parts[-2] if len(parts) > 1 else "default"), parts[-1]
+
+
+def _lateness() -> list:
+    """Return what is observed of *rows*: how long after their timestamps they arrived."""
+    percentiles = ", ".join(map(str, LATENESS))
+    within = f"approx_percentile(__w_arrival - ts, array({percentiles}), {LATENESS_ACCURACY})"
+    return [F.expr(within).alias("lateness"), F.expr("max(__w_arrival - ts)").alias("latest")]
+
+
+def _known_lateness(figures: dict[str, Any]) -> tuple[int, ...]:
+    within = figures.get("lateness")
+    return (*within, figures["latest"]) if within else ()
 
 
 def _withdraws(query: WindowedQuery) -> bool:
