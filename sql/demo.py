@@ -163,8 +163,8 @@ def the_year(demo: Demo, since: dict[str, int]) -> None:
         first, taken = False, time.monotonic() - begun
         rows = [
             (
-                r["table"], r["rows_in"], r["panes_early"], r["panes_on_time"], r["panes_late"], r["late"], r["watermark"],
-                demo.behind(r["watermark"]), r["seconds"],
+                r["table"], r["rows_in"], r["panes_early"], r["panes_on_time"], r["panes_late"], r["late"],
+                r["watermark"], demo.behind(r["watermark"]), r["seconds"],
             )
             for r in demo.changes(TABLES, since)
         ]  # fmt: skip

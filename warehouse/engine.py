@@ -186,6 +186,7 @@ class Engine:
             raise translate(error, plan.source, fragment).placed_at(_place(plan)) from None
 
     def _act(self, plan: plans.Plan, parameters: Parameters) -> Result:
+        from warehouse.planning.explain import losses
         from warehouse.streaming import ddl
 
         source = plan.source
@@ -217,7 +218,8 @@ class Engine:
             case plans.MakeStreamingTable(entry=entry, query=query, replaces=old):
                 commits = self.tables.create(entry, query, old)
                 made = "replaced" if old else "created"
-                return Result(source, message=f"streaming table {entry.qualified} {made}: {_summary(commits)}")
+                message = f"streaming table {entry.qualified} {made}: {_summary(commits)}"
+                return Result(source, message=message, warnings=tuple(f"warning: {line}" for line in losses(query)))
             case plans.Refresh(entry=entry, full=full, drain=drain):
                 commits = self.tables.refresh(entry, full, drain)
                 done = "drained" if drain else "refreshed"

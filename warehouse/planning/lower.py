@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from warehouse.catalog.entries import StreamingTableEntry, ViewEntry, new_id
-from warehouse.dataflow.query import WindowedQuery
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import quoted
 from warehouse.language.statements import (
@@ -36,7 +35,7 @@ from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
 from warehouse.planning.schemas import dropped_with
-from warehouse.planning.sources import StreamSource
+from warehouse.planning.sources import StreamSource, resolve
 from warehouse.planning.streaming_query import StreamingQuery
 
 _NAMES_NEW = ("CREATE", "REPLACE")
@@ -229,8 +228,7 @@ def _explain(context: Context, source: SourceText, mode: str, inner: Statement, 
         case plans.RunSpark(fragment=fragment) if mode == "REWRITE":
             return plans.Tell(source, tuple(fragment.text.splitlines()), None)
         case plans.RunSpark(fragment=fragment):
-            blocks = _windowed_blocks(context, inner, relations)
-            lines = [line for query in blocks for line in explain.block_lines(query)]
+            lines = _explained_blocks(context, inner, relations)
             return plans.Tell(source, tuple(lines), fragment, spark_mode)
         case plans.MakeStreamingTable(query=query) if mode == "REWRITE":
             return plans.Tell(source, tuple(explain.step_texts(query)), None)
@@ -247,10 +245,18 @@ def _can_run_as_batch(sources: tuple[StreamSource, ...]) -> bool:
     return not any(getattr(s.entry, "format", "") in ("rate", "rate-micro-batch", "socket") for s in sources)
 
 
-def _windowed_blocks(context: Context, statement: Statement, relations: Relations) -> list[WindowedQuery]:
+def _explained_blocks(context: Context, statement: Statement, relations: Relations) -> list[str]:
+    """Return what EXPLAIN says of the windowed blocks of a statement that runs as a batch."""
     shape: QueryShape | None = getattr(statement, "query", None)
     if shape is None:
         return []
     text = Text(statement.source.text, tuple(tokenize(statement.source.text) or ()), shape)
     writer = Writer(context, text, relations.stream, relations.function(context))
-    return [writer.bound(b, lambda f: f.text).query for b in shape.blocks if b.clauses]
+    lines: list[str] = []
+    for block in shape.blocks:
+        if block.clauses:
+            read = [s for s in shape.streams if block.relation and block.relation.covers(s.span)]
+            sources = tuple(resolve(context, text.text, s) for s in read)
+            lines += explain.block_lines(writer.bound(block, lambda f: f.text).query, sources)
+            lines += explain.batch_lines()
+    return lines
