@@ -29,7 +29,8 @@ from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import bad_rows, faults, panes, poison, sources
-from warehouse.streaming.lags import Lags, lag_counts
+from warehouse.streaming import lags as recent
+from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
 from warehouse.streaming.state import FEW_HITS, State
@@ -61,7 +62,7 @@ class Grouped:
         windows: how many rows of partial results there are. bounds: their least start and greatest end.
         few: those rows themselves unless they are many.
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
-        lateness: see ``LATENESS``.
+        lateness: see ``LATENESS``. lags: see ``lags.measures``, where a trigger has a PERCENTILE.
     """
 
     windows: int = 0
@@ -71,6 +72,7 @@ class Grouped:
     untimed: int = 0
     late: int = 0
     lateness: tuple[int, ...] = ()
+    lags: dict[str, Any] = field(default_factory=dict)
 
 
 NO_ROWS = Grouped()
@@ -187,7 +189,9 @@ class Runner:
         self._tune(session, little and foreseen and last.rows <= FEW_ROWS)
         new = NO_ROWS if frames is None else self._grouped(query, intent, frames, kept)
         watermarks, after = self._watermark(intent, last, new.seen)
-        lags = self._lags(session, query, last, new)
+        lags = Lags(**last.lags)
+        if new.lags:
+            lags = lags.with_rows(query.percentiles, new.lags)
         faster = lags.watermarks(query.percentiles)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster)
         small = little and new.windows <= FEW_WINDOWS
@@ -243,9 +247,11 @@ class Runner:
         session, observed = self._sources(frames, intent.now)
         rows = session.sql(step.assigned(query, f"({self.query.input.text})"))
         late_here = F.expr(step.is_late(query, intent.before))
+        lags = recent.measures(query.percentiles) if query.percentiles else {}
         watch = Measured(
             rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
             *([] if isinstance(query.window, Global) else _lateness()),
+            *(F.expr(sql).alias(name) for name, sql in lags.items()),
         )  # fmt: skip
         watch.frame.createOrReplaceTempView("__w_rows")
         batch = session.sql(step.partials(query, "__w_rows", intent.before)).persist()
@@ -256,7 +262,7 @@ class Runner:
         return Grouped(
             windows=counted, bounds=(start, end), few=batch if counted <= FEW_HITS else None,
             seen=[_seen(o) for o in observed], untimed=figures["untimed"] or 0, late=figures["late"] or 0,
-            lateness=_known_lateness(figures),
+            lateness=_known_lateness(figures), lags={name: figures[name] for name in lags},
         )  # fmt: skip
 
     def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
@@ -295,13 +301,6 @@ class Runner:
             return None
         refused.createOrReplaceTempView("__w_refused")
         return step.finished_rows(query, "__w_rows", "__w_refused", clock.before)
-
-    def _lags(self, session: SparkSession, query: WindowedQuery, last: Commit, new: Grouped) -> Lags:
-        """Return how far rows lag behind the newest one, as of this step; nothing where no trigger asks."""
-        known = Lags(**last.lags)
-        if not query.percentiles or not new.windows:
-            return known
-        return known.with_rows(session.sql(lag_counts("__w_rows", known.newest)).collect())
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = list[Seen](), {"insert": 0, "delete": 0}
