@@ -8,7 +8,7 @@ The trees take turns in one process. A step's own seconds are compared, from ``s
 that the JVM kept cores busy from one step's end to the next one's, which other work on the machine disturbs less.
 The first step of a table, which finds no state, and the first round are not counted; of the others the least counts.
 
-Usage: ``python -m benchmarks triggers [--rows 1000000] [--windows 20000] [--rounds 4] [--only WORD]``. Writes
+Usage: ``python -m benchmarks triggers [--rows 1000000] [--windows 20000] [--rounds 4] [--only PATTERN]``. Writes
 ``benchmarks/out/triggers.{md,json}``.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -122,9 +123,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows a step")
     parser.add_argument("--windows", type=int, default=20_000, help="windows a step, of all keys")
     parser.add_argument("--rounds", type=int, default=4, help="counted rounds; one more goes before them")
-    parser.add_argument("--only", default="", help="only the trees whose name holds this")
+    parser.add_argument("--only", default="", help="only the trees whose name matches this pattern")
     chosen = parser.parse_args(arguments)
-    trees = [(name, tree) for name, tree in (*QUIET, *LOUD) if chosen.only in name]
+    trees = [(name, tree) for name, tree in (*QUIET, *LOUD) if re.search(chosen.only, name)]
     runs: list[Run] = []
     with tempfile.TemporaryDirectory() as scratch_name:
         scratch = Path(scratch_name)

@@ -51,7 +51,8 @@ def assigned(query: WindowedQuery, source: str) -> str:
     time = "CASE WHEN __w_gap > 0 THEN unix_micros(__w_time) END" if own_gap else "unix_micros(__w_time)"
     if query.retracted:
         source = f"(SELECT *, if(__w_row.change = 'delete', -1, 1) AS {SIGN} FROM {source})"
-    timed = f"SELECT {columns('*', f'{time} AS ts', inputs)} FROM {source}"
+    size = "__w_row.size AS __w_size" if query.counts_bytes else ""  # here, or whole rows would be carried along for it
+    timed = f"SELECT {columns('*', f'{time} AS ts', size, inputs)} FROM {source}"
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
 
 

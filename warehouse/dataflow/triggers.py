@@ -132,7 +132,7 @@ def pending(root: Node) -> tuple[Pending, ...]:
         Pending("pf", "bigint", "min(__w_arrival)", "min(pf)", "CAST(NULL AS BIGINT)"),
     ]
     if any(node.kind in BYTES for node in nodes):
-        columns.append(Pending("pb", "bigint", "sum(__w_row.size)", "sum(pb)", "0L"))
+        columns.append(Pending("pb", "bigint", "sum(__w_size)", "sum(pb)", "0L"))
     for node in nodes:
         if node.kind is Kind.WHEN_ROW:
             name = f"ph_{node.id}"
