@@ -30,6 +30,7 @@ from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import bad_rows, faults, panes, poison, sources
 from warehouse.streaming import lags as recent
+from warehouse.streaming.json_size import json_size
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
@@ -365,8 +366,7 @@ class Runner:
         source = self.query.sources[number]
         fields = ["'position', CAST(__w_position AS STRING)"]
         if self.query.windowed and self.query.windowed.counts_bytes:
-            listed = ", ".join(quote_name(c.name) for c in source.columns)
-            fields.append(f"'size', octet_length(to_json(struct({listed})))")
+            fields.append(f"'size', {json_size(source.columns)}")
         for other, its in enumerate(self.query.sources):
             kind = panes.struct_type(its.columns)
             values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
