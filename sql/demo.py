@@ -80,12 +80,8 @@ class Demo:
     def changes(self, names: tuple[str, ...], since: dict[str, int]) -> list[dict[str, Any]]:
         """Return one row per table and step after those in ``since``: what came in and what went out."""
         parts = [
-            f"SELECT {number} AS place, '{name}' AS table, p.*,"
-            " coalesce(n.early, 0) AS early, coalesce(n.on_time, 0) AS on_time, coalesce(n.late_panes, 0) AS late_panes"
-            f" FROM stream_progress('{name}') AS p LEFT JOIN (SELECT _step, count_if(_pane_timing = 'EARLY') AS early,"
-            " count_if(_pane_timing = 'ON_TIME') AS on_time, count_if(_pane_timing = 'LATE') AS late_panes"
-            f" FROM panes('{name}') WHERE _step > {since.get(name, 0)} GROUP BY _step) AS n ON n._step = p.step"
-            f" WHERE p.step > {since.get(name, 0)}"
+            f"SELECT {number} AS place, '{name}' AS table, * FROM stream_progress('{name}')"
+            f" WHERE step > {since.get(name, 0)}"
             for number, name in enumerate(names)
         ]
         rows = self.run(" UNION ALL ".join(parts) + " ORDER BY place, step")
@@ -125,7 +121,7 @@ class Demo:
             newest.append(self.newest)
         rows = [
             (
-                at, r["rows_in"], r["early"], r["on_time"], r["late_panes"], r["watermark"],
+                at, r["rows_in"], r["panes_early"], r["panes_on_time"], r["panes_late"], r["watermark"],
                 show.span(at - r["watermark"]), r["seconds"],
             )
             for at, r in zip(newest, self.changes(("departures",), since), strict=True)
@@ -167,8 +163,8 @@ def the_year(demo: Demo, since: dict[str, int]) -> None:
         first, taken = False, time.monotonic() - begun
         rows = [
             (
-                r["table"], r["rows_in"], r["early"], r["on_time"], r["late_panes"], r["late"], r["watermark"],
-                demo.behind(r["watermark"]), r["seconds"],
+                r["table"], r["rows_in"], r["panes_early"], r["panes_on_time"], r["panes_late"], r["late"],
+                r["watermark"], demo.behind(r["watermark"]), r["seconds"],
             )
             for r in demo.changes(TABLES, since)
         ]  # fmt: skip
@@ -182,7 +178,7 @@ def drain(demo: Demo, since: dict[str, int]) -> None:
     for name in TABLES:
         demo.run(f"DRAIN STREAMING TABLE {name}")
     rows = [
-        (r["table"], r["rows_in"], r["early"], r["on_time"], r["late_panes"], r["watermark"], r["seconds"])
+        (r["table"], r["rows_in"], r["panes_early"], r["panes_on_time"], r["panes_late"], r["watermark"], r["seconds"])
         for r in demo.changes(WINDOWED, since)
     ]
     show.table(("table", "rows in", "early", "on time", "late", "watermark", "seconds"), rows)

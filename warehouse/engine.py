@@ -191,6 +191,7 @@ class Engine:
             raise translate(error, plan.source, fragment).placed_at(_place(plan)) from None
 
     def _act(self, plan: plans.Plan, parameters: Parameters) -> Result:
+        from warehouse.planning.explain import losses
         from warehouse.streaming import ddl
 
         source = plan.source
@@ -222,7 +223,8 @@ class Engine:
             case plans.MakeStreamingTable(entry=entry, query=query, replaces=old):
                 commits = self.tables.create(entry, query, old)
                 made = "replaced" if old else "created"
-                return Result(source, message=f"streaming table {entry.qualified} {made}: {_summary(commits)}")
+                message = f"streaming table {entry.qualified} {made}: {_summary(commits)}"
+                return Result(source, message=message, warnings=tuple(f"warning: {line}" for line in losses(query)))
             case plans.Refresh(entry=entry, full=full, drain=drain):
                 commits = self.tables.refresh(entry, full, drain)
                 done = "drained" if drain else "refreshed"
@@ -378,7 +380,12 @@ def _summary(commits: list[Commit]) -> str:
     rows, panes = sum(c.rows for c in commits), sum(c.panes for c in commits)
     late = sum(c.late for c in commits)
     text = f"{len(commits)} step{'s' if len(commits) != 1 else ''}, {rows} rows, {panes} panes"
-    return text + (f", {late} late" if late else "")
+    finished = sum(c.finished or 0 for c in commits)
+    return (
+        text
+        + (f", {late} late" if late else "")
+        + (f", {finished} after their trigger had finished" if finished else "")
+    )
 
 
 def _instant(micros: int) -> str:

@@ -80,7 +80,8 @@ def test_each_boundary_of_a_step(mortal: Mortal, monkeypatch: pytest.MonkeyPatch
     assert not found, "\n".join(found)
     assert len(rows(mortal.engine, "SELECT * FROM late_rows('fixed_s')")) > 10
     assert len(rows(mortal.engine, "SELECT * FROM panes('sessions_s')")) > 10
-    progress = "SELECT step, rows_in, late, bad, panes FROM stream_progress('{}') ORDER BY step"
+    counts = "late, finished, bad, panes, panes_early, panes_on_time, panes_late, withdrawals"
+    progress = f"SELECT step, rows_in, {counts} FROM stream_progress('{{}}') ORDER BY step"
     for name in TABLES:
         one, other = (rows(mortal.engine, progress.format(f"{name}_{twin}")) for twin in "su")
         assert one == other, name

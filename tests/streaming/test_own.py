@@ -117,8 +117,9 @@ def test_rows_without_a_window_are_kept(rows: Rows, arrive: Arrive) -> None:
 
 def test_windows_are_assigned_without_an_aggregate(rows: Rows, arrive: Arrive) -> None:
     rows("""CREATE FUNCTION mornings_assign(ts TIMESTAMP) RETURNS ARRAY<STRUCT<s TIMESTAMP, e TIMESTAMP>>
-        RETURN if(hour(ts) < 12, array(struct(date_trunc('DAY', ts) AS s, date_trunc('HOUR', ts) + INTERVAL 1 HOUR AS e),
-                                       struct(ts AS s, ts + INTERVAL 1 MINUTE AS e)), array())""")
+        RETURN if(hour(ts) < 12, array(
+            struct(ts AS s, date_trunc('HOUR', ts) + INTERVAL 1 HOUR AS e),
+            struct(ts AS s, ts + INTERVAL 1 MINUTE AS e)), array())""")
     arrive(("a", 1, "01 11:59"), ("a", 2, "01 12:00"), ("a", 3, None))
     query = "SELECT v, hour(window_end) AS h FROM STREAM s WINDOW mornings (at)"
     rows(f"CREATE STREAMING TABLE t AS {query}")

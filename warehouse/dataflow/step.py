@@ -69,7 +69,8 @@ def assigned(query: WindowedQuery, source: str) -> str:
         time = f"CASE WHEN {are_windows('__w_windows')} THEN {time} END"
     if query.retracted:
         source = f"(SELECT *, if({_WITHDRAWN}, -1, 1) AS {SIGN}, false AS __w_refused FROM {source})"
-    timed = f"SELECT {columns('*', f'{time} AS ts', inputs)} FROM {source}"
+    size = "__w_row.size AS __w_size" if query.counts_bytes else ""  # here, or whole rows would be carried along for it
+    timed = f"SELECT {columns('*', f'{time} AS ts', size, inputs)} FROM {source}"
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
 
 

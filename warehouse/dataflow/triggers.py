@@ -1,11 +1,5 @@
 """When in processing time: trigger trees compiled to columns over a window's merged row.
 
-The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of this
-table (the Dataflow Model, section 2.3; DIALECT section 3). All leaves count from the window's last pane, over
-the *pending* columns (``pending``), so the only state a tree keeps of its own is the active part of each THEN
-(``t_<id>``), what a user's own trigger keeps and, under ONCE, whether it is over.
-
-================  ==============================  =====================  ============================
 kind              due (column expression)         finished when fired    when sessions merge
 ================  ==============================  =====================  ============================
 AT_WATERMARK      watermark >= end                yes                    nothing to merge
@@ -26,6 +20,42 @@ AND               all parts due                   a part that fired is   parts
 THEN              the active part is due          its last part is       the least advanced wins
 REPEAT            body or until due               until fired            parts
 ================  ==============================  =====================  ============================
+=======
+The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of these
+tables (the Dataflow Model, section 2.3; DIALECT section 3), which ``tests/unit/dataflow/test_triggers.py`` holds to
+the functions below. All leaves count from the window's last pane, over the *pending* columns (``pending``: ``pn``
+rows, ``pb`` bytes, ``pf`` the first arrival, ``ph`` whether a row held a condition), so the only state a tree keeps
+of its own is the active part of each THEN (``t_<id>``), what a user's own trigger keeps (``dataflow.custom``) and,
+under ONCE, whether it is over.
+
+==============  ==================  ===================  ==================  =============  ============  ============
+leaf            on rows             on the watermark     on the clock        finished       after firing  on merge
+==============  ==================  ===================  ==================  =============  ============  ============
+AT_WATERMARK    -                   due from the end on  -                   when it fires  -             -
+AT_PERCENTILE   -                   due by a faster one  -                   when it fires  -             -
+EVERY_ROWS      due at n            -                    -                   never          pn = 0L       sum(pn)
+AFTER_ROWS      due at n            -                    -                   when it fires  pn = 0L       sum(pn)
+EVERY_BYTES     due at n            -                    -                   never          pb = 0L       sum(pb)
+AFTER_BYTES     due at n            -                    -                   when it fires  pb = 0L       sum(pb)
+EVERY_TIME      the first is kept   -                    at a full interval  never          pf = NULL     min(pf)
+AFTER_TIME      the first is kept   -                    an interval later   when it fires  pf = NULL     min(pf)
+WHEN_ROW        due if one held it  -                    -                   when it fires  ph = false    bool_or(ph)
+WHEN_AGGREGATE  due while it holds  -                    -                   when it fires  -             -
+CUSTOM          as it says          as it says           as it says          unless it      as it says    as it says
+                                                                             goes on
+NEVER           -                   -                    -                   never          -             -
+==============  ==================  ===================  ==================  =============  ============  ============
+
+======  ==================  ====================  ==========================  =====================  ==================
+inner   due                 of its parts fire     finished                    after firing           on merge
+======  ==================  ====================  ==========================  =====================  ==================
+OR      when a part is      those that are due    when a part that fired is   -                      its parts do
+AND     when all parts are  all                   when a part that fired is   -                      its parts do
+THEN    when the active is  the active one        when its last part is       the next part's turn,  the least advanced
+                                                                              if that is finished
+REPEAT  when a part is      UNTIL if due, or      when UNTIL fired            the body starts again  its parts do
+                            else the body                                     if that is finished
+======  ==================  ====================  ==========================  =====================  ==================
 
 A finished root starts again, unless it is to fire ONCE. A node that starts again needs no reset of its own: its
 THENs below return to their first part, and there is nothing else to reset.
@@ -138,7 +168,7 @@ def pending(root: Node) -> tuple[Pending, ...]:
         Pending("pf", "bigint", "min(__w_arrival)", "min(pf)", "CAST(NULL AS BIGINT)"),
     ]
     if any(node.kind in BYTES for node in nodes):
-        columns.append(Pending("pb", "bigint", "sum(__w_row.size)", "sum(pb)", "0L"))
+        columns.append(Pending("pb", "bigint", "sum(__w_size)", "sum(pb)", "0L"))
     for node in nodes:
         if node.kind is Kind.WHEN_ROW:
             name = f"ph_{node.id}"

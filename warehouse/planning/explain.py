@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warehouse.dataflow import step
+from warehouse.dataflow.phases import is_ever_finished, waits_for_the_end
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
-from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Custom, Fixed, Global, Sessions, Sliding, Window, remembered
 from warehouse.language.statements import Mode
 from warehouse.planning import plans
-from warehouse.planning.sources import SourceKind
+from warehouse.planning.bind_streaming import repeats
+from warehouse.planning.firing import fires_lines, tree_lines, trigger_text, trigger_warnings
+from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import duration
 
@@ -37,55 +39,52 @@ def window_text(window: Window) -> str:
     raise AssertionError(window)
 
 
-def trigger_text(node: Node) -> str:
-    """Return a trigger tree as a clause, EARLY and LATE spelled out."""
-    parts = [trigger_text(p) for p in node.parts]
-    match node.kind:
-        case Kind.AT_WATERMARK:
-            return "AT WATERMARK"
-        case Kind.AT_PERCENTILE:
-            return f"AT WATERMARK PERCENTILE {node.percent:g}"
-        case Kind.EVERY_BYTES:
-            return f"EVERY {node.amount} BYTES"
-        case Kind.AFTER_BYTES:
-            return f"AFTER {node.amount} BYTES"
-        case Kind.CUSTOM:
-            return node.written
-        case Kind.WHEN_ROW | Kind.WHEN_AGGREGATE:
-            return f"WHEN ({node.written})"
-        case Kind.EVERY_ROWS:
-            return f"EVERY {node.amount} ROWS"
-        case Kind.AFTER_ROWS:
-            return f"AFTER {node.amount} ROWS"
-        case Kind.EVERY_TIME:
-            return f"EVERY {duration(node.amount)}"
-        case Kind.AFTER_TIME:
-            return f"AFTER {duration(node.amount)}"
-        case Kind.NEVER:
-            return "NEVER"
-        case Kind.REPEAT:
-            return f"REPEAT {parts[0]}" + (f" UNTIL {parts[1]}" if len(parts) == 2 else "")
-    return "(" + f" {node.kind.name} ".join(parts) + ")"
-
-
 def when_text(query: WindowedQuery) -> str:
     """Return the whole TRIGGER clause of a block."""
     tree = trigger_text(query.trigger)
     return f"ONCE ({tree})" if query.once else tree
 
 
-def state_text(query: WindowedQuery) -> str:
-    """Return what bounds the state of a windowed block."""
-    if isinstance(query.window, Global):
-        return "one row per key, kept until DRAIN: grows with the number of keys"
+def state_text(query: WindowedQuery, sources: tuple[StreamSource, ...]) -> str:
+    """Return what bounds the state of a windowed block: how many windows of a key are live after a step."""
+    window = query.window
+    if isinstance(window, Global):
+        return "one window per key, kept until DRAIN: grows with the number of keys"
     if query.lateness is None:
-        return "ALLOWED LATENESS UNBOUNDED: windows are kept until DRAIN; grows with time"
-    longer = remembered(query.window)
+        return "UNBOUNDED: under ALLOWED LATENESS UNBOUNDED windows are kept until DRAIN"
+    if not all(s.has_watermark for s in sources):
+        return "UNBOUNDED: without a watermark no window closes before DRAIN"
+    longer = remembered(window)
     if longer is None:
-        what = "a GAP of the row" if isinstance(query.window, Sessions) else "windows that merge"
-        return f"{what}: how far a row may reach is not known, so windows are kept until DRAIN; grows with time"
+        return "UNBOUNDED: no row's own window is known to be the longest, so windows that merge are kept until DRAIN"
     gap = f" and one gap of {duration(longer)}" if longer else ""
-    return f"a window is dropped when the watermark passes its end by {duration(query.lateness)}{gap}"
+    dropped = f"a window is dropped when the watermark passes its end by {duration(query.lateness)}{gap}"
+    if isinstance(window, Custom) or len(sources) > 1 or sources[0].watermark is None:
+        return f"{dropped}; how many are live depends on how far the watermark is behind the newest row"
+    delay = sources[0].watermark[1]
+    return f"{dropped}: at most {live_windows(window, query.lateness + delay):,} live per key after a step"
+
+
+def live_windows(window: Fixed | Sliding | Sessions, behind: int) -> int:
+    """Return how many windows of a key can be live when none has a row newer than the watermark has seen.
+
+    Args:
+        window: of a known length.
+        behind: allowed lateness and the watermark's delay together, microseconds.
+
+    Example:
+        >>> live_windows(Fixed(60), 0), live_windows(Fixed(60), 30), live_windows(Sliding(60, 20), 60)
+        (1, 2, 6)
+    """
+    match window:
+        case Fixed(size):
+            length, every = size, size
+        case Sliding(size, every):
+            length = size
+        case Sessions(gap):  # at least a gap long, known for another one, and the newest ends a gap after its row
+            assert gap
+            length, every = 2 * gap, gap
+    return -(-(behind + length) // every)
 
 
 def aggregates_text(query: WindowedQuery) -> str:
@@ -101,15 +100,30 @@ def aggregates_text(query: WindowedQuery) -> str:
     return "; ".join(texts) or "no aggregates"
 
 
-def block_lines(query: WindowedQuery) -> Iterator[str]:
+def block_lines(query: WindowedQuery, sources: tuple[StreamSource, ...]) -> Iterator[str]:
     """Yield the lines that explain a windowed block."""
     yield "== Windowed aggregation =="
     yield f"what:   {aggregates_text(query)}; {len(query.keys)} group key{'s' if len(query.keys) != 1 else ''}"
     yield f"where:  {window_text(query.window)}"
     yield f"when:   {when_text(query)}"
+    if query.trigger.parts:
+        yield from _indented("tree:", tree_lines(query.trigger))
+    yield from _indented("fires:", fires_lines(query, all(s.has_watermark for s in sources)))
     yield f"how:    {query.mode.name}"
     yield f"late:   {'never' if query.lateness is None else 'after ' + duration(query.lateness)}"
-    yield f"state:  {state_text(query)}"
+    yield f"state:  {state_text(query, sources)}"
+
+
+def batch_lines() -> Iterator[str]:
+    """Yield what is different where the same text is not a streaming table."""
+    yield "note:   a SELECT answers at once, over all rows that are there, each window complete; what is said of firing"
+    yield "        and of state is what a streaming table of this text would do"
+
+
+def _indented(label: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield lines beside a label."""
+    for number, line in enumerate(lines):
+        yield f"{'' if number else label:8}{line}"
 
 
 def assignment_lines(window: Window) -> Iterator[str]:
@@ -132,7 +146,7 @@ def table_lines(query: StreamingQuery) -> Iterator[str]:
     if query.windowed is None:
         yield "stateless: each row that arrives is one row of the table"
     else:
-        yield from block_lines(query.windowed)
+        yield from block_lines(query.windowed, query.sources)
         yield from (f"warning: {line}" for line in warnings(query))
     for assigned in query.assigned:
         yield from assignment_lines(assigned.window)
@@ -143,12 +157,23 @@ def warnings(query: StreamingQuery) -> Iterator[str]:
     block = query.windowed
     if block is None:
         return
-    if block.mode is Mode.ACCUMULATING and block.trigger.kinds() != {Kind.AT_WATERMARK}:
-        yield "panes repeat what earlier panes held: a reader that adds them up counts twice"
+    if block.mode is Mode.ACCUMULATING and repeats(query):
+        yield (
+            "a window may be emitted more than once, and each pane repeats what the last one held: a reader that adds"
+            " panes('t') up counts twice; t itself is right, and declared RETRACTING its changes can be aggregated"
+        )
     if block.lateness == 0:
         yield "ALLOWED LATENESS is zero: every row behind the watermark goes to late_rows"
-    if block.once:
-        yield "TRIGGER ONCE may lose rows: those that come to a window whose trigger has finished go to late_rows"
+    yield from trigger_warnings(block.trigger, block.once)
+    if isinstance(block.window, Global) and not query.bounded:
+        also = ", and AT WATERMARK means DRAIN" if waits_for_the_end(block.trigger) else ""
+        yield f"the GLOBAL window never closes: each key is kept until DRAIN{also}"
+
+
+def losses(query: StreamingQuery) -> Iterator[str]:
+    """Yield, of the warnings, those that tell of rows which the result will lack."""
+    if query.windowed and query.windowed.once and is_ever_finished(query.windowed.trigger):
+        yield next(trigger_warnings(query.windowed.trigger, True))
 
 
 def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
@@ -165,7 +190,7 @@ def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
     yield "Window", window_text(block.window)
     yield "Trigger", when_text(block)
     yield "Allowed lateness", "unbounded" if block.lateness is None else duration(block.lateness)
-    yield "State", state_text(block)
+    yield "State", state_text(block, query.sources)
 
 
 def step_texts(query: StreamingQuery) -> Iterator[str]:

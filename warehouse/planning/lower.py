@@ -35,7 +35,7 @@ from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
 from warehouse.planning.schemas import dropped_with
-from warehouse.planning.sources import StreamSource
+from warehouse.planning.sources import StreamSource, resolve
 from warehouse.planning.streaming_query import StreamingQuery
 
 _NAMES_NEW = ("CREATE", "REPLACE")
@@ -256,6 +256,9 @@ def _explained(context: Context, statement: Statement, relations: Relations) -> 
     assignments = writer.assignments()
     for block in shape.blocks:
         if block.clauses and not assignments.is_all(block):
-            yield from explain.block_lines(writer.bound(block, lambda f: f.text).query)
+            read = [s for s in shape.streams if block.relation and block.relation.covers(s.span)]
+            sources = tuple(resolve(context, text.text, s) for s in read)
+            yield from explain.block_lines(writer.bound(block, lambda f: f.text).query, sources)
+            yield from explain.batch_lines()
     for window in assignments.windows(shape.span):
         yield from explain.assignment_lines(window)

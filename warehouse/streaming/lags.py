@@ -1,9 +1,10 @@
 """How far rows lag behind the newest one: what AT WATERMARK PERCENTILE p knows of the recent past.
 
 The faster watermark trusts the best p percent of recent rows to be on time: it stands where p percent of them
-had come when it got there. Lags are counted in buckets whose width grows with the lag (eight per doubling, the
-bucket's upper end counts, so the answer errs on the side of waiting, by an eighth at most). With every step
-that has rows, what was counted before weighs half as much: that is what "recent" means.
+had come when it got there. A step reads the lags of its rows at some levels, p among them, in the pass that groups
+the rows anyway. They are kept in buckets whose width grows with the lag (eight per doubling, the bucket's upper end
+counts, so the answer errs on the side of waiting, by an eighth at most). With every step that has rows, what was
+counted before weighs half as much: that is what "recent" means.
 
 Source: the Dataflow Model, section 2.3, percentile watermarks.
 """
@@ -11,15 +12,33 @@ Source: the Dataflow Model, section 2.3, percentile watermarks.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any
 
 from warehouse.dataflow.times import BEGINNING
 
 DECAY = 0.5
 LEAST_WEIGHT = 1e-6
 """A bucket that weighs less than this, against one row of the newest step, is forgotten."""
+
+ROUNDING = 1e-9
+"""How far, in parts of the whole, sums of weights may be off."""
+
+LEVELS = frozenset({*(part / 64 for part in range(1, 65)), *(1 - 0.5**part for part in range(7, 14))})
+"""The parts of a step's rows whose lags are read, whatever percentages are asked for; finer where rows are few."""
+
+
+def levels(percentages: Iterable[float]) -> list[float]:
+    """Return the parts of a step's rows whose lags are read, rising."""
+    return sorted(LEVELS | {percent / 100 for percent in percentages})
+
+
+def measures(percentages: Iterable[float]) -> dict[str, str]:
+    """Return what is to be observed of a step's rows, which have a timestamp ``ts``: aggregates by name."""
+    wanted = ", ".join(f"{level!r}D" for level in levels(percentages))
+    return {"behind": f"approx_percentile(-ts, array({wanted}))", "timed": "count(ts)", "newest": "max(ts)"}
 
 
 @dataclass(frozen=True)
@@ -34,13 +53,23 @@ class Lags:
     newest: int = BEGINNING
     weights: dict[str, float] = field(default_factory=dict)
 
-    def with_rows(self, counted: Iterable[tuple[int, int, int]]) -> Lags:
-        """Return the lags after a step whose rows are counted as (bucket, rows, newest timestamp)."""
+    def with_rows(self, percentages: Iterable[float], figures: Mapping[str, Any]) -> Lags:
+        """Return the lags after a step, given what was observed of its rows.
+
+        Example:
+            >>> seen = {"behind": [-100 + level for level in range(len(levels([])))], "timed": 640, "newest": 100}
+            >>> Lags().with_rows([], seen).watermarks([50.0])
+            {50.0: 68}
+        """
+        if not figures["timed"]:
+            return self
+        newest = max(self.newest, figures["newest"])
         weights = {lag: weight * DECAY for lag, weight in self.weights.items() if weight * DECAY >= LEAST_WEIGHT}
-        newest = self.newest
-        for lag, rows, high in counted:
-            weights[str(lag)] = weights.get(str(lag), 0.0) + rows
-            newest = max(newest, high)
+        reached = 0.0
+        for level, behind in zip(levels(percentages), figures["behind"], strict=True):
+            bucket = str(_bucket(newest + behind))
+            weights[bucket] = weights.get(bucket, 0.0) + (level - reached) * figures["timed"]
+            reached = level
         return Lags(newest, weights)
 
     def watermarks(self, percentages: Iterable[float]) -> dict[float, int]:
@@ -57,23 +86,18 @@ class Lags:
         within = list(accumulate(weight for _, weight in buckets))
 
         def lag(percent: float) -> int:
-            return buckets[min(bisect_left(within, whole * percent / 100), len(buckets) - 1)][0]
+            wanted = whole * percent / 100 * (1 - ROUNDING)
+            return buckets[min(bisect_left(within, wanted), len(buckets) - 1)][0]
 
         return {percent: self.newest - lag(percent) for percent in percentages}
 
 
-def lag_counts(rows: str, newest: int) -> str:
-    """Return SQL for the rows of a step per bucket of lag: bucket, rows, newest timestamp.
+def _bucket(lag: int) -> int:
+    """Return the upper end of a lag's bucket: a multiple of the least 2^k with at most 16 of them in the lag.
 
-    Args:
-        rows: a relation with the timestamp ``ts``.
-        newest: the greatest timestamp before the step.
+    Example:
+        >>> [_bucket(lag) for lag in (0, 1, 15, 17, 31, 33, 1000)]
+        [0, 1, 16, 18, 32, 36, 1024]
     """
-    high = f"(SELECT greatest(max(ts), {newest}L) FROM {rows})"
-    # the least width of 2^k with at most 16 of them in the lag: eight buckets per doubling
-    width = "shiftleft(1L, greatest(0, CAST(floor(log2(lag + 1)) AS INT) - 3))"
-    return (
-        f"SELECT ceil(lag / {width}) * {width} AS bucket, count(1) AS rows, max(high) AS high"
-        f" FROM (SELECT high - ts AS lag, high FROM (SELECT ts, {high} AS high FROM {rows} WHERE ts IS NOT NULL))"
-        " GROUP BY 1"
-    )
+    width = 1 << max(0, (lag + 1).bit_length() - 4)
+    return -(-lag // width) * width

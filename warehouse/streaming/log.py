@@ -18,7 +18,7 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.streaming import faults
 
-FORMAT = 1
+FORMAT = 2
 KEPT = 3
 """Commit records whose state files stay on disk: the current one and those a reader may still hold."""
 
@@ -62,9 +62,15 @@ class Commit:
         base_rows, delta_rows: rows in them, whether live or not.
         due_watermark, due_clock: the least watermark and processing time at which a window must be looked at
             without rows (perhaps too early, never too late), None when nothing waits.
-        rows, late, bad, panes: counts of this step. live: windows in the state. seconds: wall time.
+        rows, late, bad, panes: counts of this step. seconds: wall time.
+        finished: rows kept aside because the trigger of their window had finished, once per window missed.
+        early, on_time, behind: the panes by timing. withdrawn: panes taken back.
+        lateness: how long after their timestamps the rows arrived, microseconds: see ``runner.LATENESS``; empty
+            without rows that have one.
         arrived: processing time of the newest rows, for the idle time-out.
         lags: fields of ``lags.Lags``, where a trigger has a PERCENTILE.
+
+    Records of format 1 lack what is None here.
     """
 
     step: int
@@ -84,6 +90,12 @@ class Commit:
     late: int = 0
     bad: int = 0
     panes: int = 0
+    finished: int | None = None
+    early: int | None = None
+    on_time: int | None = None
+    behind: int | None = None
+    withdrawn: int | None = None
+    lateness: tuple[int, ...] = ()
     state_bytes: int = 0
     seconds: float = 0.0
     arrived: int | None = None
@@ -147,7 +159,7 @@ class StepLog:
         found = _read(file)
         if found.get("format", 0) > FORMAT:
             fail("WAREHOUSE_FOLDER_TOO_NEW", folder=file.parent.parent, found=found["format"], known=FORMAT)
-        return Commit(**{**found, "deltas": tuple(found["deltas"])})
+        return Commit(**{**found, "deltas": tuple(found["deltas"]), "lateness": tuple(found.get("lateness", ()))})
 
 
 def _read(file: Path) -> dict:

@@ -20,7 +20,7 @@ from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, panes, sources
-from warehouse.streaming.log import Commit, StepLog
+from warehouse.streaming.log import START, Commit, StepLog
 from warehouse.streaming.runner import late_sources, table_folder
 from warehouse.streaming.state import State
 from warehouse.streaming.tables import keyed
@@ -101,24 +101,43 @@ def _not_found(context: Context, call: TableFunction, kind: str) -> NoReturn:
 # ------------------------------------------------------------------ stream_progress
 
 
+PROGRESS = (
+    "step", "emitted_at", "rows_in", "late", "finished", "bad", "panes", "panes_early", "panes_on_time", "panes_late",
+    "withdrawals", "watermark", "skew_seconds", "lateness_p50", "lateness_p90", "lateness_p99", "lateness_max",
+    "state_rows", "state_bytes", "seconds",
+)  # fmt: skip
+"""The columns of ``stream_progress``; ``docs/watching.md`` says what is in them."""
+
+
 def progress(log: StepLog) -> str:
     """Return the relation of ``stream_progress('t')``: one row per step that is committed."""
     rows = [_progress_row(record) for record in log.all()]
-    names = "step, emitted_at, rows_in, late, bad, panes, watermark, skew_seconds, state_rows, state_bytes, seconds"
+    names = ", ".join(PROGRESS)
     if not rows:
-        rows = ["0L, NULL, 0L, 0L, 0L, 0L, NULL, CAST(NULL AS DOUBLE), 0L, 0L, 0D"]
+        rows = [_progress_row(START)]
         return f"(SELECT * FROM VALUES ({rows[0]}) AS __w_p({names}) WHERE false)"
     return f"(SELECT * FROM VALUES ({'), ('.join(rows)}) AS __w_p({names}))"
 
 
 def _progress_row(record: Commit) -> str:
-    ends = abs(record.after) >= END
-    skew = "CAST(NULL AS DOUBLE)" if ends else f"{(record.now - record.after) / 1e6!r}D"
-    return (
-        f"{record.step}L, timestamp_micros({record.now}L), {record.rows}L, {record.late}L, {record.bad}L,"
-        f" {record.panes}L, {watermark_timestamp(record.after)}, {skew},"
-        f" {record.base_rows + record.delta_rows}L, {record.state_bytes}L, {record.seconds!r}D"
-    )
+    skew = None if abs(record.after) >= END else record.now - record.after
+    lateness = record.lateness or (None,) * 4
+    values = (
+        f"{record.step}L", f"timestamp_micros({record.now}L)", _bigint(record.rows), _bigint(record.late),
+        _bigint(record.finished), _bigint(record.bad), _bigint(record.panes), _bigint(record.early),
+        _bigint(record.on_time), _bigint(record.behind), _bigint(record.withdrawn),
+        watermark_timestamp(record.after), _seconds(skew), *map(_seconds, lateness),
+        _bigint(record.base_rows + record.delta_rows), _bigint(record.state_bytes), f"{record.seconds!r}D",
+    )  # fmt: skip
+    return ", ".join(values)
+
+
+def _bigint(value: int | None) -> str:
+    return "CAST(NULL AS BIGINT)" if value is None else f"{value}L"
+
+
+def _seconds(micros: int | None) -> str:
+    return "CAST(NULL AS DOUBLE)" if micros is None else f"{micros / 1e6!r}D"
 
 
 # ------------------------------------------------------------------ stream_state

@@ -23,13 +23,15 @@ from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, 
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
-from warehouse.dataflow.windows import Sessions
+from warehouse.dataflow.windows import Global, Sessions
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import bad_rows, faults, panes, poison, sources
-from warehouse.streaming.lags import Lags, lag_counts
+from warehouse.streaming import lags as recent
+from warehouse.streaming.json_size import json_size
+from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
 from warehouse.streaming.state import FEW_HITS, State
@@ -61,6 +63,7 @@ class Grouped:
         windows: how many rows of partial results there are. bounds: their least start and greatest end.
         few: those rows themselves unless they are many.
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
+        lateness: see ``LATENESS``. lags: see ``lags.measures``, where a trigger has a PERCENTILE.
     """
 
     windows: int = 0
@@ -69,10 +72,20 @@ class Grouped:
     seen: list[Seen] = field(default_factory=list)
     untimed: int = 0
     late: int = 0
+    lateness: tuple[int, ...] = ()
+    lags: dict[str, Any] = field(default_factory=dict)
 
 
 NO_ROWS = Grouped()
-NOTHING_MADE: dict[str, Any] = {"kept": 0, "shown": 0, "gone": 0, "due_wm": None, "due_at": None}
+NOTHING_MADE: dict[str, Any] = {
+    **dict.fromkeys(("kept", "shown", "early", "on_time", "behind", "gone"), 0), "due_wm": None, "due_at": None,
+}  # fmt: skip
+
+LATENESS = (0.5, 0.9, 0.99)
+"""Of the time from a row's timestamp to its arrival, a step keeps these percentiles and the maximum."""
+LATENESS_ACCURACY = 1000
+"""A percentile may be wrong by one rank in so many."""
+_TIMINGS = (("early", step.EARLY), ("on_time", step.ON_TIME), ("behind", step.LATE))
 
 FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
@@ -177,7 +190,9 @@ class Runner:
         self._tune(session, little and foreseen and last.rows <= FEW_ROWS)
         new = NO_ROWS if frames is None else self._grouped(query, intent, frames, kept)
         watermarks, after = self._watermark(intent, last, new.seen)
-        lags = self._lags(session, query, last, new)
+        lags = Lags(**last.lags)
+        if new.lags:
+            lags = lags.with_rows(query.percentiles, new.lags)
         faster = lags.watermarks(query.percentiles)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster)
         small = little and new.windows <= FEW_WINDOWS
@@ -196,7 +211,7 @@ class Runner:
             self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
             emitted = panes.emitted(query, "__w_delta", clock, replaces=made["gone"] > 0)
             self._append(session.sql(emitted), "panes", intent)
-        finished = self._finished(session, query, state, batch, clock)
+        finished, refused = self._finished(session, query, state, batch, clock), 0
         if new.late or finished:
             listed, late = late_sources(self.query), step.late_rows(query, "__w_rows", intent.before)
             texts = [panes.late(listed, late, "LATE", clock, query.retracted)]
@@ -204,7 +219,11 @@ class Runner:
                 texts.append(panes.late(listed, finished, "FINISHED", clock, query.retracted))
             if not panes.exists(self.folder / "late_rows"):
                 panes.create_late(session, self.folder / "late_rows", listed, query.retracted)
-            self._append(session.sql(" UNION ALL ".join(texts)), "late_rows", intent)
+            watch = Measured(session.sql(" UNION ALL ".join(texts)), F.count_if(F.col("_why") == "FINISHED").alias("n"))
+            if self._append(watch.frame, "late_rows", intent):
+                refused = watch.figures()["n"] or 0
+            else:
+                refused = self._written("late_rows", intent.step).where("_why = 'FINISHED'").count()
         bad = self._bad(frames, intent, new.seen, {"__w_rows": new.untimed, **self._unassigned(frames)})
         reached = BEGINNING if intent.complete and not intent.drain else after
         record = Commit(
@@ -215,7 +234,9 @@ class Runner:
             delta_rows=last.delta_rows + made["kept"],
             due_watermark=_least(_still(last.due_watermark, reached), made["due_wm"]),
             due_clock=_least(_still(last.due_clock, intent.now), made["due_at"]),
-            rows=sum(s.rows for s in new.seen), late=new.late, bad=bad, panes=made["shown"],
+            rows=sum(s.rows for s in new.seen), late=new.late, finished=refused, bad=bad, lateness=new.lateness,
+            panes=made["shown"], early=made["early"], on_time=made["on_time"], behind=made["behind"],
+            withdrawn=made["gone"] if query.mode is Mode.RETRACTING else 0,
             arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},
         )  # fmt: skip
         self._tune(session, False)
@@ -229,7 +250,12 @@ class Runner:
         if query.retracted:
             rows = self._without_replacements_of_late(session, query, rows, intent, kept)
         late_here = F.expr(step.is_late(query, intent.before))
-        watch = Measured(rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"))
+        lags = recent.measures(query.percentiles) if query.percentiles else {}
+        watch = Measured(
+            rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
+            *([] if isinstance(query.window, Global) else _lateness()),
+            *(F.expr(sql).alias(name) for name, sql in lags.items()),
+        )  # fmt: skip
         watch.frame.createOrReplaceTempView("__w_rows")
         batch = session.sql(step.partials(query, "__w_rows", intent.before)).persist()
         kept.callback(batch.unpersist)
@@ -239,6 +265,7 @@ class Runner:
         return Grouped(
             windows=counted, bounds=(start, end), few=batch if counted <= FEW_HITS else None,
             seen=[_seen(o) for o in observed], untimed=figures["untimed"] or 0, late=figures["late"] or 0,
+            lateness=_known_lateness(figures), lags={name: figures[name] for name in lags},
         )  # fmt: skip
 
     def _without_replacements_of_late(
@@ -277,7 +304,12 @@ class Runner:
         figures = (
             F.count_if(~F.col("momentary")).alias("kept"),
             F.count_if(F.col("shown")).alias("shown"),
-            (F.count_if(F.expr("gone IS NOT NULL")) if _withdraws(self.query.windowed) else F.lit(0)).alias("gone"),
+            *(F.count_if(F.expr(f"shown AND timing = {timing}")).alias(name) for name, timing in _TIMINGS),
+            (
+                F.expr("coalesce(sum(CASE WHEN gone IS NOT NULL THEN size(gone) END), 0L)")
+                if _withdraws(self.query.windowed)
+                else F.lit(0)
+            ).alias("gone"),
             F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
             F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
         )
@@ -299,15 +331,8 @@ class Runner:
         refused.createOrReplaceTempView("__w_refused")
         return step.finished_rows(query, "__w_rows", "__w_refused", clock.before)
 
-    def _lags(self, session: SparkSession, query: WindowedQuery, last: Commit, new: Grouped) -> Lags:
-        """Return how far rows lag behind the newest one, as of this step; nothing where no trigger asks."""
-        known = Lags(**last.lags)
-        if not query.percentiles or not new.windows:
-            return known
-        return known.with_rows(session.sql(lag_counts("__w_rows", known.newest)).collect())
-
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
-        seen, made = list[Seen](), 0
+        seen, made = list[Seen](), {"insert": 0, "delete": 0}
         if frames is not None:
             seen = [_looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
         watermarks, after = self._watermark(intent, last, seen)
@@ -316,16 +341,17 @@ class Runner:
             session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
-            emitted = Measured(frame, F.count(F.lit(1)).alias("rows"))
+            counts = [F.count_if(F.col("_change_type") == kind).alias(kind) for kind in made]
+            emitted = Measured(frame, *counts)
             if self._append(emitted.frame, "panes", intent):
-                made = emitted.figures()["rows"]
+                made = emitted.figures()
             else:
-                made = self._written("panes", intent.step).count()
+                made = self._written("panes", intent.step).agg(*counts).collect()[0].asDict()
         bad = self._bad(frames, intent, seen, self._unassigned(frames))
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
-            rows=sum(s.rows for s in seen), bad=bad, panes=made,
+            rows=sum(s.rows for s in seen), finished=0, bad=bad, panes=made["insert"], withdrawn=made["delete"],
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
 
@@ -335,7 +361,8 @@ class Runner:
             last, step=intent.step, now=intent.now, before=intent.before,
             after=BEGINNING if intent.complete else after,
             watermarks=dict.fromkeys(last.watermarks, after) or {"0": after},
-            rows=0, late=0, bad=0, panes=0, seconds=0.0,
+            rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
+            seconds=0.0,
         )  # fmt: skip
         self.log.commit(record)
         return record
@@ -367,8 +394,7 @@ class Runner:
         source = self.query.sources[number]
         fields = ["'position', CAST(__w_position AS STRING)"]
         if self.query.windowed and self.query.windowed.counts_bytes:
-            listed = ", ".join(quote_name(c.name) for c in source.columns)
-            fields.append(f"'size', octet_length(to_json(struct({listed})))")
+            fields.append(f"'size', {json_size(source.columns)}")
         for other, its in enumerate(self.query.sources):
             kind = panes.struct_type(its.columns)
             values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
@@ -512,6 +538,18 @@ def _still(due: int | None, reached: int) -> int | None:
 def _split_name(name: str) -> tuple[str, str]:
     parts = [p.strip("`") for p in name.split(".")]
     return (parts[-2] if len(parts) > 1 else "default"), parts[-1]
+
+
+def _lateness() -> list:
+    """Return what is observed of *rows*: how long after their timestamps they arrived."""
+    percentiles = ", ".join(map(str, LATENESS))
+    within = f"approx_percentile(__w_arrival - ts, array({percentiles}), {LATENESS_ACCURACY})"
+    return [F.expr(within).alias("lateness"), F.expr("max(__w_arrival - ts)").alias("latest")]
+
+
+def _known_lateness(figures: dict[str, Any]) -> tuple[int, ...]:
+    within = figures.get("lateness")
+    return (*within, figures["latest"]) if within else ()
 
 
 def _withdraws(query: WindowedQuery) -> bool:

@@ -1,0 +1,76 @@
+"""What can be seen of a streaming table: its steps' figures, EXPLAIN's words, the warning of CREATE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from warehouse.engine import Engine
+
+SCORES = (
+    "(seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP) USING replay OPTIONS ("
+    "path 'tests/data/paper.json', format 'json', arrival 'processing_time',"
+    " watermark 'tests/data/paper_watermark.csv', step 'INTERVAL 3 MINUTES')"
+)
+SUMS = "SELECT key, sum(value) AS value, window_end FROM STREAM scores GROUP BY key WINDOW"
+
+
+def rows(engine: Engine, text: str) -> list[dict[str, Any]]:
+    return [row for result in engine.run(text) for batch in result.batches for row in batch.to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def scores(engine: Engine) -> Any:
+    rows(engine, f"CREATE SCHEMA watched; USE watched; CREATE STREAM scores {SCORES}")
+    yield
+    rows(engine, "USE default; DROP SCHEMA watched CASCADE")
+
+
+@pytest.mark.usefixtures("scores")
+def test_progress_of_the_papers_sessions(engine: Engine) -> None:
+    """Steps at 12:06 and 12:09: the 9 of 12:01:26, 6:54 behind, joins what was on time and what was early."""
+    rows(
+        engine,
+        f"CREATE STREAMING TABLE sessions AS {SUMS} SESSIONS (event_time, GAP INTERVAL 1 MINUTE)"
+        " TRIGGER AT WATERMARK EARLY EVERY INTERVAL 1 MINUTE LATE EVERY ROW RETRACTING",
+    )
+    counted = "SELECT rows_in, late, finished, panes, panes_early, panes_on_time, panes_late, withdrawals"
+    found = rows(engine, f"{counted} FROM stream_progress('sessions') WHERE panes > 0 ORDER BY step")
+    names = ("rows_in", "late", "finished", "panes", "panes_early", "panes_on_time", "panes_late", "withdrawals")
+    assert [tuple(row[n] for n in names) for row in found] == [(2, 0, 0, 2, 1, 1, 0, 0), (8, 0, 0, 2, 1, 1, 0, 2)]
+    lateness = "lateness_p50, lateness_p90, lateness_p99, lateness_max"
+    assert rows(engine, f"SELECT {lateness} FROM stream_progress('sessions') WHERE rows_in = 8") == [
+        {"lateness_p50": 140.0, "lateness_p90": 414.0, "lateness_p99": 414.0, "lateness_max": 414.0}
+    ]
+    panes = rows(engine, "SELECT count_if(_change_type = 'delete') AS n FROM panes('sessions')")
+    assert panes == [{"n": 2}]
+
+
+@pytest.mark.usefixtures("scores")
+def test_rows_that_once_keeps_aside_are_counted_and_told(engine: Engine) -> None:
+    create = f"CREATE STREAMING TABLE once AS {SUMS} FIXED (event_time, SIZE INTERVAL 2 MINUTES)"
+    (result,) = engine.run(f"{create} TRIGGER ONCE (AFTER 1 ROW)")
+    assert [w.partition(":")[0] for w in result.warnings] == ["warning"]
+    assert "may lose rows" in result.warnings[0]
+    kept = rows(engine, "SELECT count(*) AS n FROM late_rows('once') WHERE _why = 'FINISHED'")
+    assert rows(engine, "SELECT sum(finished) AS n FROM stream_progress('once')") == kept
+    assert kept[0]["n"] > 0
+    assert f"{kept[0]['n']} after their trigger had finished" in (result.message or "")
+
+
+@pytest.mark.usefixtures("scores")
+def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engine) -> None:
+    query = f"{SUMS} FIXED (event_time, SIZE INTERVAL 2 MINUTES) TRIGGER AT WATERMARK EARLY EVERY ROW LATE EVERY 2 ROWS"
+    (table,) = rows(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {query}")
+    (plain,) = rows(engine, f"EXPLAIN {query}")
+    for told in (table["plan"], plain["plan"]):
+        assert "\ntree:   THEN\n          REPEAT … UNTIL\n            EVERY 1 ROWS\n            AT WATERMARK\n" in told
+        assert "\nfires:  before window_end: in each step that brings rows\n" in told
+    assert "\nwarning: a window may be emitted more than once" in table["plan"]
+    assert "\nwarning: fires early in each step" in table["plan"]
+    assert "warning" not in plain["plan"]
+    watermark = query.replace("STREAM scores", "STREAM scores WATERMARK event_time DELAY OF INTERVAL 1 MINUTE")
+    (bounded,) = rows(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {watermark} RETRACTING")
+    assert "at most 722 live per key" in bounded["plan"]
+    assert "counts twice" not in bounded["plan"]
