@@ -59,7 +59,8 @@ SPELLINGS = {
     ),
     "sliding": (
         "FROM {s} GROUP BY k WINDOW SLIDING (ts, SIZE INTERVAL 3 MINUTES, EVERY INTERVAL 2 MINUTES)",
-        "FROM TABLE(HOP(DATA => {s}, TIMECOL => DESCRIPTOR(ts), SLIDE => '2 minutes', SIZE => '3 minutes')) GROUP BY ALL",
+        "FROM TABLE(HOP(DATA => {s}, TIMECOL => DESCRIPTOR(ts), SLIDE => '2 minutes', SIZE => '3 minutes'))"
+        " GROUP BY ALL",
         "FROM {s} GROUP BY k, window(ts, '3 minutes', '2 minutes')",
     ),
     "sessions": (
