@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from warehouse.catalog.store import Catalog
+    from warehouse.execution.analyzer import SparkAnalyzer
     from warehouse.planning.schemas import Held
     from warehouse.planning.streaming_query import StreamingQuery
     from warehouse.streaming.ddl import Acting
@@ -172,8 +173,17 @@ class Engine:
 
         statement = parse(SourceText(entry.text))
         assert isinstance(statement, statements.CreateStreamingTable)
-        context = Context(self.catalog, self.analyzer, entry.schema, self.udfs)
+        context = Context(self.catalog, self._analyzer_in(entry.current), entry.current, self.udfs)
         return bound_query(context, statement.source, statement.query, self._relations())
+
+    def _analyzer_in(self, schema: str) -> SparkAnalyzer:
+        """Return an analyzer that looks names up in ``schema``, whatever the session's current one is by now."""
+        from warehouse.execution.analyzer import SparkAnalyzer
+
+        session = self.spark.newSession()
+        if session.catalog.databaseExists(schema):
+            session.catalog.setCurrentDatabase(schema)
+        return SparkAnalyzer(session)
 
     # ------------------------------------------------------------------ execution
 

@@ -115,11 +115,22 @@ def test_rows_without_a_window_are_kept(rows: Rows, arrive: Arrive) -> None:
     assert rows("SELECT v, _why FROM bad_rows('s')") == [(2, "NO_WINDOW")]
 
 
-def test_windows_are_assigned_without_an_aggregate(rows: Rows, arrive: Arrive) -> None:
-    rows("""CREATE FUNCTION mornings_assign(ts TIMESTAMP) RETURNS ARRAY<STRUCT<s TIMESTAMP, e TIMESTAMP>>
-        RETURN if(hour(ts) < 12, array(
-            struct(ts AS s, date_trunc('HOUR', ts) + INTERVAL 1 HOUR AS e),
-            struct(ts AS s, ts + INTERVAL 1 MINUTE AS e)), array())""")
+MORNINGS = """
+from warehouse.dataflow.custom import CustomWindow
+class Mornings(CustomWindow):
+    def assign(self, ts):
+        hour = f"date_trunc('HOUR', {ts}) + INTERVAL 1 HOUR"
+        both = f"array(struct({ts} AS s, {hour} AS e), struct({ts} AS s, {ts} + INTERVAL 1 MINUTE AS e))"
+        return f"if(hour({ts}) < 12, {both}, array())"
+"""
+
+
+def test_windows_are_assigned_without_an_aggregate(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    (tmp_path / "mornings.py").write_text(MORNINGS)
+    (tmp_path / "day_sessions.py").write_text((EXAMPLES / "day_sessions.py").read_text())
     arrive(("a", 1, "01 11:59"), ("a", 2, "01 12:00"), ("a", 3, None))
     query = "SELECT v, hour(window_end) AS h FROM STREAM s WINDOW mornings (at)"
     rows(f"CREATE STREAMING TABLE t AS {query}")
@@ -127,6 +138,12 @@ def test_windows_are_assigned_without_an_aggregate(rows: Rows, arrive: Arrive) -
     assert rows("SELECT v, _why FROM bad_rows('s') ORDER BY v") == [(2, "NO_WINDOW"), (3, "TIME_IS_NULL")]
     with pytest.raises(WarehouseError, match="WAREHOUSE_ASSIGNED_SESSIONS_GROW"):
         rows("SELECT v FROM STREAM s WINDOW day_sessions (at, INTERVAL 1 HOUR)")
+    rows(
+        "CREATE FUNCTION hours_assign(ts TIMESTAMP) RETURNS STRUCT<s TIMESTAMP, e TIMESTAMP>"
+        " RETURN struct(ts AS s, ts + INTERVAL 1 HOUR AS e)"
+    )
+    with pytest.raises(WarehouseError, match="WAREHOUSE_ASSIGNED_BY_FUNCTION"):
+        rows("SELECT v FROM STREAM s WINDOW hours (at)")
 
 
 def test_a_definition_that_changes_is_noticed(

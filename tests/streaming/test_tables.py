@@ -231,3 +231,20 @@ def test_files_noted_by_the_source_alone_are_a_step_of_their_own(
     rows("REFRESH STREAMING TABLE t")
     found = rows("SELECT p, _step FROM panes('t') ORDER BY p")
     assert [(r["p"], r["_step"]) for r in found] == [("a", 1), ("b", 2), ("c", 3)]
+
+
+def test_names_without_a_schema_are_those_of_the_schema_it_was_made_in(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path
+) -> None:
+    """Also when a table of the same name is in the schema that is current later, and the process is another one."""
+    arrive("s", ("a", 1, 0))
+    stream(rows, tmp_path, "s")
+    rows("CREATE TABLE names AS SELECT 'a' AS p, 'Ada' AS name")
+    rows("CREATE STREAMING TABLE t AS SELECT n.name, s.d FROM STREAM s JOIN names AS n ON n.p = s.p")
+    rows("CREATE SCHEMA elsewhere; USE elsewhere; CREATE TABLE names AS SELECT 'a' AS p, 9 AS name")
+    arrive("s", ("a", 2, 0))
+    engine.tables._feeds.clear()
+    rows("REFRESH STREAMING TABLE tables.t")
+    found = rows("SELECT * FROM tables.t ORDER BY d")
+    rows("USE tables; DROP SCHEMA elsewhere CASCADE")
+    assert [(r["name"], r["d"]) for r in found] == [("Ada", 1), ("Ada", 2)]

@@ -97,6 +97,7 @@ class StreamingTableEntry(_Named):
         facts: what DESCRIBE EXTENDED tells besides (watermark, window, trigger, …), as label and text.
         every: microseconds between steps while started, else None.
         definitions: the user's own windows and triggers that it was made with, as text.
+        current: the schema in which the query's names without one are looked up.
     """
 
     schema: str
@@ -114,6 +115,7 @@ class StreamingTableEntry(_Named):
     created_at: str
     every: int | None = None
     definitions: tuple[str, ...] = ()
+    current: str = "default"
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,8 @@ class Assignments:
         planned, listed = own.bound_window(self.context, self.text.text, window, self.render, rows)
         if merges(planned):
             fail("WAREHOUSE_ASSIGNED_SESSIONS_GROW", window.span)
+        if own.by_functions(self.context, self.text.text, window):  # Spark expands none where rows are made of one
+            fail("WAREHOUSE_ASSIGNED_BY_FUNCTION", window.name, name=window.name.of(self.text.text))
         return planned, listed
 
     def _checked(self, window: WindowSpec | None, relation: Span) -> tuple[Window, Fragment]:

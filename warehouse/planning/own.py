@@ -94,6 +94,11 @@ def bound_window(
     return Custom(" ".join(window.span.of(text).split()[1:]), merge), listed
 
 
+def by_functions(context: Context, text: str, window: OwnWindow) -> bool:
+    """Say whether a window is defined by SQL functions, and not in ``udfs/``."""
+    return context.udfs.find(window.name.of(text).strip("`"), CustomWindow, window.name) is None
+
+
 def _by_class(place: Span, name: str, own: CustomWindow, given: list[Fragment]) -> Fragment:
     """Return the assignment of a class: its text sees the row's values under names of ours."""
     fields = ["ts", *(f"a{i}" for i in range(len(given) - 1))]

@@ -119,6 +119,8 @@ class Runner:
         self.session = spark.newSession()
         for key, value in SETTINGS.items():
             self.session.conf.set(key, value)
+        if spark.catalog.databaseExists(entry.current):
+            self.session.catalog.setCurrentDatabase(entry.current)
 
     # ------------------------------------------------------------------ one step
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from warehouse.dataflow.custom import CustomTrigger
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.triggers import Kind, Node
+from warehouse.dataflow.triggers import Kind, Node, Own
 from warehouse.dataflow.windows import Fixed, Global, Sessions, Sliding
 from warehouse.errors import SourceText
 from warehouse.language.parser import parse
 from warehouse.language.statements import Mode, QueryStatement
 from warehouse.planning.explain import live_windows
 from warehouse.planning.firing import fires_lines, tree_lines, trigger_warnings
-from warehouse.planning.windowing import planned_trigger
+from warehouse.planning.windowing import Resolve, planned_trigger
 
 MINUTE = 60_000_000
 DAY = 1440 * MINUTE
@@ -26,7 +27,8 @@ def read(trigger: str) -> tuple[Node, bool]:
     (block,) = statement.query.blocks
     assert block.clauses and block.clauses.trigger
     kinds = iter([Kind.WHEN_AGGREGATE] * 9)
-    return planned_trigger(text, block.clauses.trigger, lambda _: (next(kinds), "")), block.clauses.trigger.once
+    resolve = Resolve(lambda _: (next(kinds), ""), lambda _: Own(CustomTrigger(), ()))
+    return planned_trigger(text, block.clauses.trigger, resolve), block.clauses.trigger.once
 
 
 def block(trigger: str, window: Fixed | Global = MINUTES, lateness: int | None = DAY) -> WindowedQuery:
