@@ -33,23 +33,18 @@ def test_windows_of_a_batch(rows: Rows) -> None:
         f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', watermark 'none');"
         " CREATE TABLE t AS SELECT * FROM STREAM s"
     )
+
+    def windowed(source: str, window: str) -> list[dict[str, Any]]:
+        return rows(f"SELECT sum(value) AS value, count(*) AS n, window_start FROM {source} WINDOW {window} ORDER BY 3")
+
     for source in ("STREAM s", "t"):
-        plain = rows(f"SELECT sum(value) AS value FROM {source}")
-        assert plain == rows(f"SELECT sum(value) AS value FROM {source} WINDOW GLOBAL") == [{"value": 51}]
-
-        def windowed(window: str, source: str = source) -> list[dict[str, Any]]:
-            return rows(
-                f"SELECT key, sum(value) AS value, window_start FROM {source} GROUP BY key WINDOW {window} ORDER BY 3"
-            )
-
-        fixed = windowed("FIXED (event_time, SIZE INTERVAL 2 MINUTES)")
+        assert rows(f"SELECT sum(value) AS value FROM {source}") == [{"value": 51}]
+        fixed = windowed(source, "FIXED (event_time, SIZE INTERVAL 2 MINUTES)")
         assert [row["value"] for row in fixed] == [14, 22, 3, 12]
-        assert fixed == windowed("SLIDING (event_time, SIZE INTERVAL 2 MINUTES, EVERY INTERVAL 2 MINUTES)")
-        copies = rows(
-            f"SELECT count(*) AS n, window_start FROM {source}"
-            " WINDOW SLIDING (event_time, SIZE INTERVAL 3 MINUTES, EVERY INTERVAL 1 MINUTE)"
-        )
-        assert sum(row["n"] for row in copies) == 30
+    assert [row["value"] for row in windowed("t", "GLOBAL")] == [51]
+    assert fixed == windowed("t", "SLIDING (event_time, SIZE INTERVAL 2 MINUTES, EVERY INTERVAL 2 MINUTES)")
+    copies = windowed("t", "SLIDING (event_time, SIZE INTERVAL 3 MINUTES, EVERY INTERVAL 1 MINUTE)")
+    assert sum(row["n"] for row in copies) == 30
 
 
 def test_time_of_arrival_is_never_late(rows: Rows) -> None:
