@@ -65,7 +65,7 @@ def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engi
     (table,) = rows(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {query}")
     (plain,) = rows(engine, f"EXPLAIN {query}")
     for told in (table["plan"], plain["plan"]):
-        assert "\ntree:   THEN\n          REPEAT … UNTIL\n            EVERY 1 ROWS\n            AT WATERMARK\n" in told
+        assert "\ntree:   THEN\n          REPEAT … UNTIL\n            EVERY 1 ROW\n            AT WATERMARK\n" in told
         assert "\nfires:  before window_end: in each step that brings rows\n" in told
     assert "\nwarning: a window may be emitted more than once" in table["plan"]
     assert "\nwarning: fires early in each step" in table["plan"]

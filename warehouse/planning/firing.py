@@ -37,9 +37,9 @@ def leaf_text(node: Node) -> str:
         case Kind.CUSTOM:
             return node.written
         case Kind.EVERY_ROWS:
-            return f"EVERY {node.amount} ROWS"
+            return f"EVERY {_rows(node.amount)}"
         case Kind.AFTER_ROWS:
-            return f"AFTER {node.amount} ROWS"
+            return f"AFTER {_rows(node.amount)}"
         case Kind.EVERY_TIME:
             return f"EVERY {duration(node.amount)}"
         case Kind.AFTER_TIME:
@@ -47,6 +47,10 @@ def leaf_text(node: Node) -> str:
         case Kind.NEVER:
             return "NEVER"
     raise AssertionError(node.kind)
+
+
+def _rows(amount: int) -> str:
+    return "1 ROW" if amount == 1 else f"{amount} ROWS"
 
 
 def trigger_text(node: Node) -> str:

@@ -140,7 +140,7 @@ def test_a_nested_tree_is_indented() -> None:
     tree, _ = read("AT WATERMARK EARLY (EVERY 2 ROWS OR NEVER) LATE EVERY ROW")
     assert list(tree_lines(tree)) == [
         "THEN", "  REPEAT … UNTIL", "    OR", "      EVERY 2 ROWS", "      NEVER", "    AT WATERMARK", "  REPEAT",
-        "    EVERY 1 ROWS",
+        "    EVERY 1 ROW",
     ]  # fmt: skip
 
 
