@@ -1,6 +1,6 @@
 """How long a row is as UTF-8 JSON, without writing the JSON where its length is known sooner.
 
-``octet_length(to_json(…))`` for every row costs more than all the rest of a trigger. Whole numbers, text without
+Writing it, ``octet_length(to_json(…))``, is the dearest thing a trigger does for a row. Whole numbers, text without
 characters to escape, dates and timestamps are counted instead; whatever else there is goes through ``to_json``.
 """
 
@@ -36,14 +36,15 @@ def json_size(columns: tuple[Column, ...]) -> str:
 def _value(name: str, kind: str) -> str | None:
     """Return SQL for the length of a value as JSON, None for a type that ``to_json`` is asked about."""
     written = f"octet_length(to_json(struct({name} AS v))) - {AROUND_ONE_VALUE}"
-    four_digits = f"year({name}) BETWEEN 1 AND 9999"
     match kind:
         case "boolean":
             return f"if({name}, 4, 5)"
         case "string":
             return f"CASE WHEN {name} RLIKE r'[\"\\\\\\x00-\\x1f]' THEN {written} ELSE octet_length({name}) + 2 END"
         case "date":
+            four_digits = f"{name} >= DATE'0001-01-01' AND {name} < DATE'+10000-01-01'"
             return f"CASE WHEN {four_digits} THEN 12 ELSE {written} END"
         case "timestamp":
+            four_digits = f"{name} >= TIMESTAMP'0001-01-01 00:00:00Z' AND {name} < TIMESTAMP'+10000-01-01 00:00:00Z'"
             return f"CASE WHEN {four_digits} THEN 26 ELSE {written} END"
     return f"length(CAST({name} AS STRING))" if kind in WHOLE_NUMBERS else None
