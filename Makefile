@@ -32,8 +32,9 @@ warm: setup
 demo: setup
 	$(PYTHON) sql/demo.py
 
+# Two at a time, a file by one of them: each has an engine of its own.
 test: setup
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 soak: setup
 	RECOVERY=full RECOVERY_KILLS=$${RECOVERY_KILLS:-20} $(PYTHON) -m pytest tests/recovery -s --durations=5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,18 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == file.read_bytes().decode()
 
     return check
+
+
+SCHEMAS = count(1)
+
+
+@pytest.fixture
+def schema(engine: Engine) -> Iterator[str]:
+    """Return the name of an empty schema, the current one; what is made in it stays: dropping it takes seconds."""
+    name = f"schema_{next(SCHEMAS)}"
+    list(engine.run(f"CREATE SCHEMA {name}; USE {name}"))
+    yield name
+    list(engine.run("USE default"))
 
 
 @pytest.fixture(scope="session")

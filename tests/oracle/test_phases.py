@@ -10,12 +10,13 @@ import pytest
 from tests.oracle.model import Model, Sessions, Then, Window
 from tests.oracle.programs import random_program
 from tests.oracle.text import trigger_sql
+from warehouse.dataflow.custom import CustomTrigger
 from warehouse.dataflow.phases import Chance, Phase, due, finished, turns
-from warehouse.dataflow.triggers import Kind, Node
+from warehouse.dataflow.triggers import Kind, Node, Own
 from warehouse.errors import SourceText
 from warehouse.language.parser import parse
 from warehouse.language.statements import QueryStatement
-from warehouse.planning.windowing import planned_trigger
+from warehouse.planning.windowing import Resolve, planned_trigger
 
 PROGRAMS = 10 * int(os.environ.get("ORACLE_PROGRAMS", "60"))
 
@@ -27,7 +28,8 @@ def tree(trigger: str) -> Node:
     assert isinstance(statement, QueryStatement)
     (block,) = statement.query.blocks
     assert block.clauses
-    return planned_trigger(text, block.clauses.trigger, lambda _: (Kind.WHEN_AGGREGATE, ""))
+    resolve = Resolve(lambda _: (Kind.WHEN_AGGREGATE, ""), lambda _: Own(CustomTrigger(), ()))
+    return planned_trigger(text, block.clauses.trigger, resolve)
 
 
 def test_no_and_sure_are_kept_by_every_step_of_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:

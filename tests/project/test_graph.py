@@ -149,10 +149,10 @@ def test_what_cannot_be_a_project(project: Load, files: dict[str, str], conditio
 
 def test_errors_point_into_the_users_file(project: Load) -> None:
     with pytest.raises(WarehouseError) as error:
-        project({"a.sql": "SELECT 1;\nSELECT *\nFROM {{ ref('b') }} WINDOW FIXD (x)", "b.sql": "SELECT 1"})
+        project({"a.sql": "SELECT 1;\nSELECT *\nFROM {{ ref('b') }} WINDOW FIXD x", "b.sql": "SELECT 1"})
     text = error.value.render()
     assert "(p/a.sql, line 3, pos 27)" in text
-    assert "3 | FROM {{ ref('b') }} WINDOW FIXD (x)\n  |                            ^^^^" in text
+    assert "3 | FROM {{ ref('b') }} WINDOW FIXD x\n  |                            ^^^^" in text
 
 
 def test_errors_point_behind_what_was_put_in_front(project: Load) -> None:

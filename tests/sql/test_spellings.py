@@ -48,7 +48,7 @@ def rows(engine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows
         "CREATE TABLE cities USING delta AS SELECT * FROM VALUES ('red', 'Rome'), ('blue', 'Bonn') AS v(k, city)"
     )
     yield run
-    run("USE default; DROP SCHEMA spellings CASCADE")
+    run("USE default")
 
 
 SPELLINGS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ Arrive = Callable[..., None]
 
 
 @pytest.fixture
-def rows(engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rows]:
+def rows(engine: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> Rows:
     monkeypatch.setattr(engine, "udfs", Udfs(EXAMPLES))
 
     def run(text: str) -> list[tuple[Any, ...]]:
@@ -27,9 +27,7 @@ def rows(engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rows]:
             found = [tuple(row.values()) for batch in result.batches for row in batch.to_pylist()]
         return found
 
-    run("CREATE SCHEMA own; USE own")
-    yield run
-    run("USE default; DROP SCHEMA own CASCADE")
+    return run
 
 
 @pytest.fixture

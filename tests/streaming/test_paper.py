@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,14 @@ Rows = Callable[[str], list[dict[str, Any]]]
 
 
 @pytest.fixture
-def rows(engine: Any) -> Iterator[Rows]:
+def rows(engine: Any, schema: str) -> Rows:
     def run(text: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for result in engine.run(text):
             found = [row for batch in result.batches for row in batch.to_pylist()]
         return found
 
-    run("CREATE SCHEMA points; USE points")
-    yield run
-    run("USE default; DROP SCHEMA points CASCADE")
+    return run
 
 
 def test_windows_of_a_batch(rows: Rows) -> None:

@@ -24,7 +24,7 @@ def rows(engine: Engine, text: str) -> list[dict[str, Any]]:
 def scores(engine: Engine) -> Any:
     rows(engine, f"CREATE SCHEMA watched; USE watched; CREATE STREAM scores {SCORES}")
     yield
-    rows(engine, "USE default; DROP SCHEMA watched CASCADE")
+    rows(engine, "USE default")
 
 
 @pytest.mark.usefixtures("scores")

@@ -31,7 +31,7 @@ def rows(engine: Any) -> Iterator[Rows]:
 
     run("CREATE SCHEMA regrouping; USE regrouping")
     yield run
-    run("USE default; DROP SCHEMA regrouping CASCADE")
+    run("USE default")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,14 @@ Arrive = Callable[..., None]
 
 
 @pytest.fixture
-def rows(engine: Any, tmp_path: Path) -> Iterator[Rows]:
+def rows(engine: Any, schema: str) -> Rows:
     def run(text: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for result in engine.run(text):
             found = [row for batch in result.batches for row in batch.to_pylist()]
         return found
 
-    run("CREATE SCHEMA tables; USE tables")
-    yield run
-    run("USE default; DROP SCHEMA tables CASCADE")
+    return run
 
 
 @pytest.fixture
@@ -214,7 +212,7 @@ def test_a_schema_goes_with_what_it_holds(rows: Rows, arrive: Arrive, tmp_path: 
 
 
 def test_files_noted_by_the_source_alone_are_a_step_of_their_own(
-    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path
+    engine: Any, schema: str, rows: Rows, arrive: Arrive, tmp_path: Path
 ) -> None:
     """Spark notes a file before the micro-batch that reads it; a kill in between must not join two micro-batches."""
     arrive("s", ("a", 1, 0))
@@ -223,7 +221,7 @@ def test_files_noted_by_the_source_alone_are_a_step_of_their_own(
         " maxFilesPerTrigger '1'); CREATE STREAMING TABLE t AS SELECT p, d FROM STREAM s"
     )
     arrive("s", ("b", 2, 0))
-    entry = engine.catalog.streaming_table("tables", "t")
+    entry = engine.catalog.streaming_table(schema, "t")
     log = engine.folder / "streaming" / entry.id / "checkpoint" / "sources" / "0"
     noted = {"path": (tmp_path / "s" / "1.json").as_uri(), "timestamp": 1, "batchId": 1}
     (log / "1").write_text("v1\n" + json.dumps(noted))
@@ -234,7 +232,7 @@ def test_files_noted_by_the_source_alone_are_a_step_of_their_own(
 
 
 def test_names_without_a_schema_are_those_of_the_schema_it_was_made_in(
-    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path
+    engine: Any, schema: str, rows: Rows, arrive: Arrive, tmp_path: Path
 ) -> None:
     """Also when a table of the same name is in the schema that is current later, and the process is another one."""
     arrive("s", ("a", 1, 0))
@@ -244,7 +242,6 @@ def test_names_without_a_schema_are_those_of_the_schema_it_was_made_in(
     rows("CREATE SCHEMA elsewhere; USE elsewhere; CREATE TABLE names AS SELECT 'a' AS p, 9 AS name")
     arrive("s", ("a", 2, 0))
     engine.tables._feeds.clear()
-    rows("REFRESH STREAMING TABLE tables.t")
-    found = rows("SELECT * FROM tables.t ORDER BY d")
-    rows("USE tables; DROP SCHEMA elsewhere CASCADE")
+    rows(f"REFRESH STREAMING TABLE {schema}.t")
+    found = rows(f"SELECT * FROM {schema}.t ORDER BY d")
     assert [(r["name"], r["d"]) for r in found] == [("Ada", 1), ("Ada", 2)]

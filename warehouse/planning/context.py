@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -54,3 +55,16 @@ class Context:
         """Return schema and name of one of our objects."""
         parts: Sequence[str] = name.parts
         return (parts[-2] if len(parts) > 1 else self.schema), parts[-1]
+
+    def similar(self, name: Name, *kinds: str) -> str:
+        """Return the end of a hint about a name that is not there: one of its schema that is near, or what lists them.
+
+        Args:
+            name: as the user wrote it.
+            kinds: ``stream``, ``streaming table``; the first one is listed.
+        """
+        schema, last = self.resolve(name)
+        there = {"stream": self.catalog.streams, "streaming table": self.catalog.streaming_tables}
+        known = [e.name for kind in kinds for e in there[kind]() if e.schema.lower() == schema.lower()]
+        close = difflib.get_close_matches(last, known, 1)
+        return f"did you mean {close[0]}?" if close else f"SHOW {kinds[0].upper()}S lists what there is."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -120,9 +119,7 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
     schema, last = context.resolve(name)
     entry = context.catalog.streaming_table(schema, last)
     if entry is None:
-        known = [e.name for e in context.catalog.streaming_tables()]
-        close = difflib.get_close_matches(last, known, 1)
-        similar = f"did you mean {close[0]}?" if close else "SHOW STREAMING TABLES lists what there is."
+        similar = context.similar(name, "streaming table")
         fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", name.span, name=last, similar=similar)
     return entry
 
@@ -209,10 +206,7 @@ def _describe_stream(context: Context, statement: DescribeObject, name: Name) ->
     if context.analyzer.table_columns(Name(("stream",), name.span)) is not None:
         whole = quoted(statement.source.text, Span(0, len(statement.source.text)))
         return plans.RunSpark(statement.source, whole)  # a column of a table called stream
-    known = [e.name for e in context.catalog.streams()]
-    close = difflib.get_close_matches(name.last, known, 1)
-    similar = f"did you mean {close[0]}?" if close else "SHOW STREAMS lists what there is."
-    fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.last, similar=similar)
+    fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.last, similar=context.similar(name, "stream"))
 
 
 # ------------------------------------------------------------------ EXPLAIN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -95,7 +94,12 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         columns = table.columns + (PANE_COLUMNS if reference.panes else ())
         return StreamSource(kind, reference, table.qualified, columns, table, watermark)
     if reference.panes:
-        fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", reference.name.span, name=name, similar=_similar(context, name))
+        fail(
+            "WAREHOUSE_STREAMING_TABLE_NOT_FOUND",
+            reference.name.span,
+            name=name,
+            similar=context.similar(reference.name, "streaming table"),
+        )
     stream = context.catalog.stream(schema, name)
     if stream is not None:
         if watermark is None and stream.watermark_column is not None:
@@ -103,15 +107,10 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         return StreamSource(SourceKind.STREAM, reference, stream.qualified, stream.columns, stream, watermark)
     found = context.analyzer.table_columns(reference.name)
     if found is None:
-        fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=name, similar=_similar(context, name))
+        similar = context.similar(reference.name, "stream", "streaming table")
+        fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=name, similar=similar)
     qualified = ".".join(quote_name(part) for part in reference.name.parts)
     return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
-
-
-def _similar(context: Context, name: str) -> str:
-    known = [e.name for e in context.catalog.streams()] + [e.name for e in context.catalog.streaming_tables()]
-    close = difflib.get_close_matches(name, known, 1)
-    return f"did you mean {close[0]}?" if close else "SHOW STREAMS lists what there is."
 
 
 def typed_empty(columns: tuple[Column, ...]) -> str:

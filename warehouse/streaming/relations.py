@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -91,9 +90,7 @@ def function_relation(
 
 
 def _not_found(context: Context, call: TableFunction, kind: str) -> NoReturn:
-    known = [e.name for e in (context.catalog.streams() if kind == "stream" else context.catalog.streaming_tables())]
-    close = difflib.get_close_matches(call.argument.last, known, 1)
-    similar = f"did you mean {close[0]}?" if close else f"SHOW {kind.upper()}S lists what there is."
+    similar = context.similar(call.argument, kind)
     condition = "WAREHOUSE_STREAM_NOT_FOUND" if kind == "stream" else "WAREHOUSE_STREAMING_TABLE_NOT_FOUND"
     fail(condition, call.argument.span, name=call.argument.last, similar=similar)
 
