@@ -34,10 +34,10 @@ demo: setup
 
 # Two at a time, a file by one of them: each has an engine of its own.
 test: setup
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	WAREHOUSE_MEMORY=$${WAREHOUSE_MEMORY:-3g} $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 soak: setup
-	RECOVERY=full RECOVERY_KILLS=$${RECOVERY_KILLS:-20} $(PYTHON) -m pytest tests/recovery -s --durations=5
+	RECOVERY=full RECOVERY_KILLS=$${RECOVERY_KILLS:-20} $(PYTHON) -m pytest tests/recovery tests/execution/test_lock.py -s --durations=5
 
 check: setup
 	$(VENV)/bin/ruff check .

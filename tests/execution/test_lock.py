@@ -16,6 +16,8 @@ from tests.execution.scenes import ROOT, command, play, seen
 from warehouse.execution import lock
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.environ.get("RECOVERY") != "full", reason="starts four engines: make soak")
 def test_the_folder_outlives_its_engines(tmp_path):
     first = _serving(tmp_path, _serve(tmp_path))
     assert lock.holder(tmp_path / "house").pid == first["pid"]

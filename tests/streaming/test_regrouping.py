@@ -121,7 +121,7 @@ def test_what_replaces_a_row_that_was_taken_back_too_late_stays_out_with_it(rows
 
 # ------------------------------------------------------------------ random rows, three levels
 
-FEW = ("first", "second", "third", "rolling")
+FEW = ("first", "second", "third")
 """The levels that run by default; ``ORACLE_ALL=1`` runs all of them, longer and at ten seeds."""
 LEVELS = {
     "first": (
