@@ -146,6 +146,8 @@ def test_rows_that_join_a_replayed_step_that_died_are_refused(mortal: Mortal) ->
     assert [row["v"] for row in rows(mortal.engine, "SELECT v FROM panes('early')")] == [1, 2]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not FULL, reason="RECOVERY=full: make soak")
 def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal) -> None:
     data = mortal.folder / "few"
     write(data, 1)
