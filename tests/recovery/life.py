@@ -12,7 +12,8 @@ import json
 import sys
 from pathlib import Path
 
-from tests.recovery.scenery import SMALL, TABLES, differences, rows, stream, table
+from tests.recovery.scenery import SMALL, TABLES, differences, stream, table
+from tests.statements import rows_of
 from warehouse.engine import Engine
 
 CLOCK = ("_emitted_at", "_at")
@@ -24,7 +25,7 @@ def refresh(root: Path, names: list[str]) -> None:
         _make(engine, root, "s")
         (root / "refreshing").touch()
         for name in names:
-            rows(engine, f"REFRESH STREAMING TABLE {name}_s")
+            rows_of(engine, f"REFRESH STREAMING TABLE {name}_s")
         (root / "refreshed").touch()
 
 
@@ -33,14 +34,14 @@ def judge(root: Path, names: list[str]) -> None:
         _make(engine, root, "u")
         for twin in "su":
             for name in names:
-                rows(engine, f"REFRESH STREAMING TABLE {name}_{twin}")
+                rows_of(engine, f"REFRESH STREAMING TABLE {name}_{twin}")
         found = differences(engine, [n for n in names if n != "over"], CLOCK)
         for twin in "su":  # its steps follow from when plain's panes came: only where it ends is the same
-            rows(engine, f"DRAIN STREAMING TABLE over_{twin}")
-        ends = [sorted(map(str, rows(engine, f"SELECT * FROM over_{twin}"))) for twin in "su"]
+            rows_of(engine, f"DRAIN STREAMING TABLE over_{twin}")
+        ends = [sorted(map(str, rows_of(engine, f"SELECT * FROM over_{twin}"))) for twin in "su"]
         found += ["over: ends differently"] if ends[0] != ends[1] else []
-        read = rows(engine, "SELECT sum(rows_in) AS n FROM stream_progress('plain_s')")[0]["n"]
-        panes = rows(engine, "SELECT count(*) AS n FROM panes('fixed_s')")[0]["n"]
+        read = rows_of(engine, "SELECT sum(rows_in) AS n FROM stream_progress('plain_s')")[0]["n"]
+        panes = rows_of(engine, "SELECT count(*) AS n FROM panes('fixed_s')")[0]["n"]
     (root / "judgement.json").write_text(json.dumps({"differences": found, "rows": read, "panes": panes}))
 
 
@@ -48,10 +49,10 @@ def _make(engine: Engine, root: Path, twin: str) -> None:
     """Make what is not there yet: a kill may have come in between."""
     known = {e.name for e in (*engine.catalog.streams(), *engine.catalog.streaming_tables())}
     if twin not in known:
-        rows(engine, stream(twin, root / "data", ONE_FILE_A_STEP))
+        rows_of(engine, stream(twin, root / "data", ONE_FILE_A_STEP))
     for name in TABLES:
         if f"{name}_{twin}" not in known:
-            rows(engine, table(name, twin))
+            rows_of(engine, table(name, twin))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.statements import rows_of
+
 SMALL = {"memory": "1g", "cores": "2", "spark.sql.shuffle.partitions": "1"}
 QUICK_JVM = "-XX:TieredStopAtLevel=1"
 BEGAN = 1_704_067_200  # 2024-01-01, in seconds
@@ -69,14 +71,6 @@ def write(folder: Path, number: int) -> None:
     draft.rename(folder / f"{number:05}.json")
 
 
-def rows(engine: Any, text: str) -> list[dict[str, Any]]:
-    """Run statements; return the rows of the last one."""
-    found: list[dict[str, Any]] = []
-    for result in engine.run(text):
-        found = [row for batch in result.batches for row in batch.to_pylist()]
-    return found
-
-
 def differences(engine: Any, names: Sequence[str], unlike: Sequence[str] = ()) -> list[str]:
     """Return what tells the disturbed tables from their twins: in ``t``, its panes and late rows, and bad rows.
 
@@ -104,5 +98,5 @@ def _compared(engine: Any, relation: str, unlike: Sequence[str]) -> Iterator[str
 
 
 def _texts(engine: Any, relation: str, unlike: Sequence[str]) -> list[str]:
-    found = rows(engine, f"SELECT * FROM {relation}")
+    found = rows_of(engine, f"SELECT * FROM {relation}")
     return sorted(str({k: v for k, v in row.items() if k not in unlike}) for row in found)

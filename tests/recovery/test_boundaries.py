@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.recovery.conftest import Mortal
-from tests.recovery.scenery import TABLES, differences, rows, stream, table, write
+from tests.recovery.scenery import TABLES, differences, stream, table, write
+from tests.statements import rows_of
 from warehouse.errors import WarehouseError
 from warehouse.streaming import faults, state
 
@@ -78,12 +79,12 @@ def test_each_boundary_of_a_step(mortal: Mortal, monkeypatch: pytest.MonkeyPatch
 
     found = differences(mortal.engine, list(TABLES))
     assert not found, "\n".join(found)
-    assert len(rows(mortal.engine, "SELECT * FROM late_rows('fixed_s')")) > 10
-    assert len(rows(mortal.engine, "SELECT * FROM panes('sessions_s')")) > 10
+    assert len(rows_of(mortal.engine, "SELECT * FROM late_rows('fixed_s')")) > 10
+    assert len(rows_of(mortal.engine, "SELECT * FROM panes('sessions_s')")) > 10
     counts = "late, finished, bad, panes, panes_early, panes_on_time, panes_late, withdrawals"
     progress = f"SELECT step, rows_in, {counts} FROM stream_progress('{{}}') ORDER BY step"
     for name in TABLES:
-        one, other = (rows(mortal.engine, progress.format(f"{name}_{twin}")) for twin in "su")
+        one, other = (rows_of(mortal.engine, progress.format(f"{name}_{twin}")) for twin in "su")
         assert one == other, name
 
 
@@ -118,7 +119,7 @@ def test_each_boundary_of_a_replay(mortal: Mortal) -> None:
     mortal.run(refresh.format("u"))
     for relation in ("{}", "panes('{}')", "late_rows('{}')"):
         text = f"SELECT * FROM {relation} ORDER BY ALL"
-        one, other = (rows(mortal.engine, text.format(f"replayed_{twin}")) for twin in "su")
+        one, other = (rows_of(mortal.engine, text.format(f"replayed_{twin}")) for twin in "su")
         assert one == other, relation
         assert one, relation
 
@@ -143,7 +144,7 @@ def test_rows_that_join_a_replayed_step_that_died_are_refused(mortal: Mortal) ->
         mortal.run("REFRESH STREAMING TABLE early")
     (folder / "3.csv").unlink()
     mortal.run("REFRESH STREAMING TABLE early")
-    assert [row["v"] for row in rows(mortal.engine, "SELECT v FROM panes('early')")] == [1, 2]
+    assert [row["v"] for row in rows_of(mortal.engine, "SELECT v FROM panes('early')")] == [1, 2]
 
 
 @pytest.mark.slow
@@ -161,14 +162,14 @@ def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal) -> N
         folders = [f.name for f in (mortal.engine.folder / "streaming").glob("whole-*")]
         assert folders == entries
         counted = "SELECT _why, count(*) AS n FROM bad_rows('few') WHERE _table LIKE '%whole' GROUP BY 1"
-        bad = rows(mortal.engine, counted)
+        bad = rows_of(mortal.engine, counted)
         assert len({row["_why"] for row in bad}) == (2 if entries else 0)
         assert all(row["n"] == 1 for row in bad)
         if not entries:
             assert not mortal.engine.spark.catalog.tableExists("recovery.whole")
             return "nothing"
         mortal.run("REFRESH STREAMING TABLE whole; DRAIN STREAMING TABLE whole")
-        found = rows(mortal.engine, "SELECT mark, sum(n) AS n FROM whole GROUP BY 1")
+        found = rows_of(mortal.engine, "SELECT mark, sum(n) AS n FROM whole GROUP BY 1")
         assert [row["n"] for row in found] == [24]
         return found[0]["mark"]
 

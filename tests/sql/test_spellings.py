@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
-Rows = Callable[[str], list[dict[str, Any]]]
+from tests.statements import Rows, rows_of
 
 PLAYS = [
     ("red", 5.1, "12:00:27"),
@@ -27,12 +28,7 @@ PLAYS = [
 
 @pytest.fixture(scope="module")
 def rows(engine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
-    def run(text: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for result in engine.run(text):
-            found = [row for batch in result.batches for row in batch.to_pylist()]
-        return found
-
+    run = partial(rows_of, engine)
     folder = tmp_path_factory.mktemp("spellings")
     for number, part in enumerate((PLAYS[:4], PLAYS[4:])):
         lines = (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.statements import Rows, rows_of
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, new_id
 from warehouse.catalog.store import Catalog
 from warehouse.engine import Engine
@@ -94,6 +96,12 @@ class House:
 def spark(engine: Engine) -> SparkSession:
     """Return the session of the one engine."""
     return engine.spark
+
+
+@pytest.fixture
+def rows(engine: Engine, schema: str) -> Rows:
+    """Return ``rows(statements)``, in a schema of the test's own."""
+    return partial(rows_of, engine)
 
 
 @pytest.fixture

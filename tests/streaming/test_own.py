@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.statements import rows_of
 from warehouse.catalog.udfs import Udfs
 from warehouse.errors import WarehouseError
 
@@ -21,13 +22,7 @@ Arrive = Callable[..., None]
 def rows(engine: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> Rows:
     monkeypatch.setattr(engine, "udfs", Udfs(EXAMPLES))
 
-    def run(text: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
-        for result in engine.run(text):
-            found = [tuple(row.values()) for batch in result.batches for row in batch.to_pylist()]
-        return found
-
-    return run
+    return lambda text: [tuple(row.values()) for row in rows_of(engine, text)]
 
 
 @pytest.fixture

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.statements import Rows
 
 PAPER = Path(__file__).parents[1] / "data" / "paper.json"
-Rows = Callable[[str], list[dict[str, Any]]]
-
-
-@pytest.fixture
-def rows(engine: Any, schema: str) -> Rows:
-    def run(text: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for result in engine.run(text):
-            found = [row for batch in result.batches for row in batch.to_pylist()]
-        return found
-
-    return run
 
 
 def test_windows_of_a_batch(rows: Rows) -> None:

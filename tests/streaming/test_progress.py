@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.statements import rows_of
 from warehouse.engine import Engine
 
 SCORES = (
@@ -16,34 +17,30 @@ SCORES = (
 SUMS = "SELECT key, sum(value) AS value, window_end FROM STREAM scores GROUP BY key WINDOW"
 
 
-def rows(engine: Engine, text: str) -> list[dict[str, Any]]:
-    return [row for result in engine.run(text) for batch in result.batches for row in batch.to_pylist()]
-
-
 @pytest.fixture(scope="module")
 def scores(engine: Engine) -> Any:
-    rows(engine, f"CREATE SCHEMA watched; USE watched; CREATE STREAM scores {SCORES}")
+    rows_of(engine, f"CREATE SCHEMA watched; USE watched; CREATE STREAM scores {SCORES}")
     yield
-    rows(engine, "USE default")
+    rows_of(engine, "USE default")
 
 
 @pytest.mark.usefixtures("scores")
 def test_progress_of_the_papers_sessions(engine: Engine) -> None:
     """Steps at 12:06 and 12:09: the 9 of 12:01:26, 6:54 behind, joins what was on time and what was early."""
-    rows(
+    rows_of(
         engine,
         f"CREATE STREAMING TABLE sessions AS {SUMS} SESSIONS (event_time, GAP INTERVAL 1 MINUTE)"
         " TRIGGER AT WATERMARK EARLY EVERY INTERVAL 1 MINUTE LATE EVERY ROW RETRACTING",
     )
     counted = "SELECT rows_in, late, finished, panes, panes_early, panes_on_time, panes_late, withdrawals"
-    found = rows(engine, f"{counted} FROM stream_progress('sessions') WHERE panes > 0 ORDER BY step")
+    found = rows_of(engine, f"{counted} FROM stream_progress('sessions') WHERE panes > 0 ORDER BY step")
     names = ("rows_in", "late", "finished", "panes", "panes_early", "panes_on_time", "panes_late", "withdrawals")
     assert [tuple(row[n] for n in names) for row in found] == [(2, 0, 0, 2, 1, 1, 0, 0), (8, 0, 0, 2, 1, 1, 0, 2)]
     lateness = "lateness_p50, lateness_p90, lateness_p99, lateness_max"
-    assert rows(engine, f"SELECT {lateness} FROM stream_progress('sessions') WHERE rows_in = 8") == [
+    assert rows_of(engine, f"SELECT {lateness} FROM stream_progress('sessions') WHERE rows_in = 8") == [
         {"lateness_p50": 140.0, "lateness_p90": 414.0, "lateness_p99": 414.0, "lateness_max": 414.0}
     ]
-    panes = rows(engine, "SELECT count_if(_change_type = 'delete') AS n FROM panes('sessions')")
+    panes = rows_of(engine, "SELECT count_if(_change_type = 'delete') AS n FROM panes('sessions')")
     assert panes == [{"n": 2}]
 
 
@@ -53,8 +50,8 @@ def test_rows_that_once_keeps_aside_are_counted_and_told(engine: Engine) -> None
     (result,) = engine.run(f"{create} TRIGGER ONCE (AFTER 1 ROW)")
     assert [w.partition(":")[0] for w in result.warnings] == ["warning"]
     assert "may lose rows" in result.warnings[0]
-    kept = rows(engine, "SELECT count(*) AS n FROM late_rows('once') WHERE _why = 'FINISHED'")
-    assert rows(engine, "SELECT sum(finished) AS n FROM stream_progress('once')") == kept
+    kept = rows_of(engine, "SELECT count(*) AS n FROM late_rows('once') WHERE _why = 'FINISHED'")
+    assert rows_of(engine, "SELECT sum(finished) AS n FROM stream_progress('once')") == kept
     assert kept[0]["n"] > 0
     assert f"{kept[0]['n']} after their trigger had finished" in (result.message or "")
 
@@ -62,8 +59,8 @@ def test_rows_that_once_keeps_aside_are_counted_and_told(engine: Engine) -> None
 @pytest.mark.usefixtures("scores")
 def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engine) -> None:
     query = f"{SUMS} FIXED (event_time, SIZE INTERVAL 2 MINUTES) TRIGGER AT WATERMARK EARLY EVERY ROW LATE EVERY 2 ROWS"
-    (table,) = rows(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {query}")
-    (plain,) = rows(engine, f"EXPLAIN {query}")
+    (table,) = rows_of(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {query}")
+    (plain,) = rows_of(engine, f"EXPLAIN {query}")
     for told in (table["plan"], plain["plan"]):
         assert "\ntree:   THEN\n          REPEAT … UNTIL\n            EVERY 1 ROW\n            AT WATERMARK\n" in told
         assert "\nfires:  before window_end: in each step that brings rows\n" in told
@@ -71,6 +68,6 @@ def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engi
     assert "\nwarning: fires early in each step" in table["plan"]
     assert "warning" not in plain["plan"]
     watermark = query.replace("STREAM scores", "STREAM scores WATERMARK event_time DELAY OF INTERVAL 1 MINUTE")
-    (bounded,) = rows(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {watermark} RETRACTING")
+    (bounded,) = rows_of(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {watermark} RETRACTING")
     assert "at most 722 live per key" in bounded["plan"]
     assert "counts twice" not in bounded["plan"]

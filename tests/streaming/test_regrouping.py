@@ -9,26 +9,22 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.statements import Rows, rows_of
 from warehouse.errors import WarehouseError
 
 DATA = Path(__file__).parents[1] / "data"
-Rows = Callable[[str], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
 def rows(engine: Any) -> Iterator[Rows]:
-    def run(text: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for result in engine.run(text):
-            found = [row for batch in result.batches for row in batch.to_pylist()]
-        return found
-
+    run = partial(rows_of, engine)
     run("CREATE SCHEMA regrouping; USE regrouping")
     yield run
     run("USE default")

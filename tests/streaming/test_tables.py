@@ -9,21 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.statements import Rows
 from warehouse.errors import WarehouseError
 
-Rows = Callable[[str], list[dict[str, Any]]]
 Arrive = Callable[..., None]
-
-
-@pytest.fixture
-def rows(engine: Any, schema: str) -> Rows:
-    def run(text: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for result in engine.run(text):
-            found = [row for batch in result.batches for row in batch.to_pylist()]
-        return found
-
-    return run
 
 
 @pytest.fixture

@@ -12,9 +12,6 @@ from enum import Enum, IntEnum, auto
 
 from warehouse.dataflow.triggers import AT_END, Kind, Node
 
-GOES_ON = frozenset({Kind.EVERY_ROWS, Kind.EVERY_BYTES, Kind.EVERY_TIME, Kind.NEVER})
-"""Leaves that are never finished."""
-
 
 class Phase(Enum):
     """Where the watermark stands after a step: below the window's end, reaching it in this step, beyond it before."""
@@ -61,7 +58,7 @@ def due(node: Node, phase: Phase, rows: bool = True) -> Chance:
 
 def finished(node: Node, phase: Phase, rows: bool = True) -> Chance:
     """Return whether ``node``, were it the whole tree, fires in a step of a phase and is finished by it."""
-    if node.kind in GOES_ON or (node.own and node.own.trigger.goes_on):
+    if node.goes_on:
         return Chance.NO
     match node.kind:
         case Kind.OR:

@@ -66,6 +66,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import count
 
 from warehouse.dataflow.custom import CustomTrigger, TriggerView
 from warehouse.dataflow.times import Clock
@@ -131,12 +132,19 @@ class Node:
         for part in self.parts:
             yield from part.walk()
 
+    @property
+    def goes_on(self) -> bool:
+        """Say whether it is a leaf that is never finished."""
+        return self.kind in GOES_ON or bool(self.own and self.own.trigger.goes_on)
+
     def kinds(self) -> frozenset[Kind]:
         """Return the kinds that occur in the tree."""
         return frozenset(node.kind for node in self.walk())
 
 
 TIMES = frozenset({Kind.EVERY_TIME, Kind.AFTER_TIME})
+GOES_ON = frozenset({Kind.EVERY_ROWS, Kind.EVERY_BYTES, Kind.EVERY_TIME, Kind.NEVER})
+"""Built-in leaves that are never finished."""
 BYTES = frozenset({Kind.EVERY_BYTES, Kind.AFTER_BYTES})
 AT_END = frozenset({Kind.AT_WATERMARK, Kind.AT_PERCENTILE})
 """Leaves that fire at a window's end in event time."""
@@ -276,16 +284,16 @@ def fired(root: Node) -> dict[int, str]:
 
 def finished(node: Node) -> str:
     """Return SQL that says whether ``node`` finished in this step, over the columns ``f_<id>``."""
+    if node.goes_on:
+        return "false"
     match node.kind:
-        case Kind.EVERY_ROWS | Kind.EVERY_BYTES | Kind.EVERY_TIME | Kind.NEVER:
-            return "false"
         case Kind.OR | Kind.AND:
             return "(" + " OR ".join(finished(part) for part in node.parts) + ")"
         case Kind.THEN:
             return finished(node.parts[-1])
         case Kind.REPEAT:
             return f"f_{node.parts[1].id}" if len(node.parts) == 2 else "false"
-    return "false" if node.own and node.own.trigger.goes_on else f"f_{node.id}"
+    return f"f_{node.id}"
 
 
 def enclosing(root: Node) -> dict[int, tuple[Node, ...]]:
@@ -320,13 +328,11 @@ class Kept:
 def kept(root: Node) -> tuple[Kept, ...]:
     """Return what a tree remembers: the active part of each THEN, and what the user's own triggers keep."""
     columns: list[Kept] = []
+    numbers = count()
     for node in root.walk():
         if node.kind is Kind.THEN:
-            merge = _least_advanced(root, node)
-            number = sum(1 for k in columns if k.shown.startswith("trigger_part_"))
-            columns.append(
-                Kept(f"t_{node.id}", "int", "0", merge, _advanced(root, node), f"trigger_part_{number}")
-            )  # fmt: skip
+            merge, shown = _least_advanced(root, node), f"trigger_part_{next(numbers)}"
+            columns.append(Kept(f"t_{node.id}", "int", "0", merge, _advanced(root, node), shown))
         if node.own:
             view = own_view(node)
             for name, its in node.own.trigger.kept(view, *node.own.arguments).items():

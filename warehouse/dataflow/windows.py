@@ -68,8 +68,6 @@ class Custom:
 
 
 Window = Fixed | Sliding | Sessions | Global | Custom
-WINDOWS_TYPE = "array<struct<ws:bigint,we:bigint>>"
-"""The Spark type of ``__w_windows``: bounds in microseconds."""
 
 
 def merges(window: Window) -> bool:

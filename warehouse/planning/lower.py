@@ -183,7 +183,7 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         mode=query.windowed.mode.name if query.windowed else _inherited_mode(query),
         repeats=repeats(query), facts=tuple(explain.facts(query)),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"), every=None,
-        definitions=query.windowed.definitions if query.windowed else (), current=context.schema,
+        definitions=query.definitions, current=context.schema,
     )  # fmt: skip
     return plans.MakeStreamingTable(statement.source, entry, query, old)
 

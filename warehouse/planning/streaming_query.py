@@ -62,6 +62,11 @@ class StreamingQuery:
         return " UNION ALL ".join(f"SELECT * FROM ({a.untimed.text})" for a in self.assigned if a.untimed)
 
     @property
+    def definitions(self) -> tuple[str, ...]:
+        """Return the user's own windows and triggers that it computes with, as they are defined."""
+        return self.windowed.definitions if self.windowed else ()
+
+    @property
     def bounded(self) -> bool:
         """Say whether all input ends (replays)."""
         return all(s.bounded for s in self.sources)

@@ -165,7 +165,7 @@ class StreamingTables:
         if full:
             running = self._running.get(entry.id) if self.is_running(entry) else None
             query = self.bind(entry)
-            anew = replace(entry, id=_renewed(entry.id), definitions=_definitions(query))
+            anew = replace(entry, id=_renewed(entry.id), definitions=query.definitions)
             try:
                 return self.create(anew, query, entry)
             finally:
@@ -191,7 +191,7 @@ class StreamingTables:
         return not isinstance(stream, StreamEntry) or self.catalog.stream(stream.schema, stream.name) == stream
 
     def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
-        if _definitions(bound) != entry.definitions:
+        if bound.definitions != entry.definitions:
             fail("WAREHOUSE_DEFINITION_CHANGED", table=entry.name)
         runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit))
         if former:
@@ -319,8 +319,3 @@ def _renewed(identity: str) -> str:
 
 
 __all__ = ["Iterator", "StreamingTables", "appends_only", "keyed", "undrained_watermark"]
-
-
-def _definitions(query: StreamingQuery) -> tuple[str, ...]:
-    """Return the user's own windows and triggers that a query computes with."""
-    return query.windowed.definitions if query.windowed else ()
