@@ -1,17 +1,29 @@
 """How long a row is as UTF-8 JSON, without writing the JSON where its length is known sooner.
 
-Writing it, ``octet_length(to_json(…))``, is the dearest thing a trigger does for a row. Whole numbers, text without
-characters to escape, dates and timestamps are counted instead; whatever else there is goes through ``to_json``.
+Writing it, ``octet_length(to_json(…))``, is the dearest thing a trigger does for a row. A row of whole numbers, plain
+text, and dates and times of four-digit years is counted instead; what other types write is asked of ``to_json``.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from warehouse.catalog.entries import Column, quote_name
 
-WHOLE_NUMBERS = frozenset({"tinyint", "smallint", "int", "bigint"})
-AROUND_ONE_VALUE = len('{"v":}')
+LENGTHS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "length(CAST({} AS STRING))"),
+    "boolean": "if({}, 4, 5)",
+    "string": "octet_length({}) + 2",
+    "date": "12",
+    "timestamp": "26",
+}
+"""How long a value is as JSON, by its type, in a row that needs no care."""
+TEXT_TO_ESCAPE = r"""{} RLIKE r'["\\\x00-\x1f]'"""
+LONGER_YEARS = {
+    "date": "NOT {} BETWEEN DATE'0001-01-01' AND DATE'9999-12-31'",
+    "timestamp": "NOT {} BETWEEN TIMESTAMP'0001-01-01 00:00:00Z' AND TIMESTAMP'9999-12-31 23:59:59.999999Z'",
+}
 
 
 def json_size(columns: tuple[Column, ...]) -> str:
@@ -19,32 +31,22 @@ def json_size(columns: tuple[Column, ...]) -> str:
 
     NULLs are left out, as ``to_json`` does.
     """
-    parts, others = [], []
-    for column in columns:
-        name = quote_name(column.name)
-        length = _value(name, column.type)
-        if length is None:
-            others.append(name)
-        else:
-            key = len(json.dumps(column.name, ensure_ascii=False).encode())
-            parts.append(f"CASE WHEN {name} IS NULL THEN 0 ELSE {key} + {len(':,')} + {length} END")
+    counted = {quote_name(c.name): c.type for c in columns if c.type in LENGTHS}
+    names = {quote_name(c.name): len(json.dumps(c.name, ensure_ascii=False).encode()) for c in columns}
+    parts = [
+        f"CASE WHEN {name} IS NULL THEN 0 ELSE {names[name] + len(':,')} + {LENGTHS[kind].format(name)} END"
+        for name, kind in counted.items()
+    ]
+    others = [name for name in names if name not in counted]
     if others:  # its braces are not counted, but a comma behind it is
-        parts.append(f"coalesce(nullif(octet_length(to_json(struct({', '.join(others)}))), {len('{}')}) - 1, 0)")
-    return f"greatest({' + '.join(parts) or '0'} + 1, 2)"  # each part has a comma, the last one has none: two braces
+        parts.append(f"coalesce(nullif({_written(others)}, {len('{}')}) - 1, 0)")
+    size = f"greatest({' + '.join(parts) or '0'} + 1, 2)"  # each part has a comma, the last one has none: two braces
+    texts = [name for name, kind in counted.items() if kind == "string"]
+    care = [LONGER_YEARS[kind].format(name) for name, kind in counted.items() if kind in LONGER_YEARS]
+    if texts:
+        care.append(TEXT_TO_ESCAPE.format(texts[0] if len(texts) == 1 else f"concat_ws('', {', '.join(texts)})"))
+    return f"CASE WHEN {' OR '.join(care)} THEN {_written(names)} ELSE {size} END" if care else size
 
 
-def _value(name: str, kind: str) -> str | None:
-    """Return SQL for the length of a value as JSON, None for a type that ``to_json`` is asked about."""
-    written = f"octet_length(to_json(struct({name} AS v))) - {AROUND_ONE_VALUE}"
-    match kind:
-        case "boolean":
-            return f"if({name}, 4, 5)"
-        case "string":
-            return f"CASE WHEN {name} RLIKE r'[\"\\\\\\x00-\\x1f]' THEN {written} ELSE octet_length({name}) + 2 END"
-        case "date":
-            four_digits = f"{name} >= DATE'0001-01-01' AND {name} < DATE'+10000-01-01'"
-            return f"CASE WHEN {four_digits} THEN 12 ELSE {written} END"
-        case "timestamp":
-            four_digits = f"{name} >= TIMESTAMP'0001-01-01 00:00:00Z' AND {name} < TIMESTAMP'+10000-01-01 00:00:00Z'"
-            return f"CASE WHEN {four_digits} THEN 26 ELSE {written} END"
-    return f"length(CAST({name} AS STRING))" if kind in WHOLE_NUMBERS else None
+def _written(names: Iterable[str]) -> str:
+    return f"octet_length(to_json(struct({', '.join(names)})))"

@@ -35,10 +35,18 @@ def levels(percentages: Iterable[float]) -> list[float]:
     return sorted(LEVELS | {percent / 100 for percent in percentages})
 
 
-def measures(percentages: Iterable[float]) -> dict[str, str]:
-    """Return what is to be observed of a step's rows, which have a timestamp ``ts``: aggregates by name."""
+def measures(percentages: Iterable[float], looked_at: str) -> dict[str, str]:
+    """Return what is to be observed of a step's rows, which have a timestamp ``ts``: aggregates by name.
+
+    Args:
+        percentages: see ``levels``; without any nothing is observed.
+        looked_at: a condition; the lags of the rows for which it holds stand for those of all rows.
+    """
+    if not percentages:
+        return {}
     wanted = ", ".join(f"{level!r}D" for level in levels(percentages))
-    return {"behind": f"approx_percentile(-ts, array({wanted}))", "timed": "count(ts)", "newest": "max(ts)"}
+    behind = f"approx_percentile(CASE WHEN {looked_at} THEN -ts END, array({wanted}))"
+    return {"behind": behind, "timed": "count(ts)", "newest": "max(ts)"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Lags:
             >>> Lags().with_rows([], seen).watermarks([50.0])
             {50.0: 68}
         """
-        if not figures["timed"]:
+        if not figures["behind"]:
             return self
         newest = max(self.newest, figures["newest"])
         weights = {lag: weight * DECAY for lag, weight in self.weights.items() if weight * DECAY >= LEAST_WEIGHT}

@@ -65,7 +65,7 @@ class Commit:
         rows, late, bad, panes: counts of this step. seconds: wall time.
         finished: rows kept aside because the trigger of their window had finished, once per window missed.
         early, on_time, behind: the panes by timing. withdrawn: panes taken back.
-        lateness: how long after their timestamps the rows arrived, microseconds: see ``runner.LATENESS``; empty
+        lateness: how long after their timestamps the rows arrived, microseconds: see ``lateness.measures``; empty
             without rows that have one.
         arrived: processing time of the newest rows, for the idle time-out.
         lags: fields of ``lags.Lags``, where a trigger has a PERCENTILE.

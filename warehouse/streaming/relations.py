@@ -18,9 +18,9 @@ from warehouse.planning.render import FunctionRelation
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
-from warehouse.streaming import bad_rows, panes, sources
+from warehouse.streaming import bad_rows, late, panes, sources
 from warehouse.streaming.log import START, Commit, StepLog
-from warehouse.streaming.runner import late_sources, table_folder
+from warehouse.streaming.runner import table_folder
 from warehouse.streaming.state import State
 from warehouse.streaming.tables import keyed
 
@@ -73,9 +73,9 @@ def function_relation(
                 if entry.stateless:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
                 if not panes.exists(folder / "late_rows"):
-                    return empty_relation(panes.late_columns(late_sources(bind(entry))))
+                    return empty_relation(panes.late_columns(late.sources(bind(entry))))
                 stored = panes.delta_path(folder / "late_rows")
-                listed = step.columns(tuple(quote_name(c.name) for c in panes.late_columns(late_sources(bind(entry)))))
+                listed = step.columns(tuple(quote_name(c.name) for c in panes.late_columns(late.sources(bind(entry)))))
                 return f"(SELECT {listed} FROM {stored} ORDER BY _step)"
             case "stream_progress":
                 return progress(StepLog(folder))

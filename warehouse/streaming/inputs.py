@@ -1,0 +1,148 @@
+"""The rows of a step as the relations that the query reads, measured as they pass by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from warehouse.catalog.entries import StreamEntry, quote_name
+from warehouse.planning.sources import SourceKind, StreamSource
+from warehouse.planning.streaming_query import StreamingQuery, source_view
+from warehouse.streaming import bad_rows, panes, poison, sources
+from warehouse.streaming.json_size import json_size
+from warehouse.streaming.measured import Measured
+
+ARRIVAL = "__w_arrival"
+"""Column of a replay's rows, which arrive one by one; others arrive with their step."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one pass over a source's rows of a step found.
+
+    Attributes:
+        rows, bad: how many came, and how many did not parse. high: the highest timestamp, or None.
+    """
+
+    rows: int
+    bad: int
+    high: int | None
+
+
+NOTHING = Seen(0, 0, None)
+
+
+class Inputs:
+    """Makes the source views of the steps of one query; a frame is in the layout of ``streaming.sources``."""
+
+    def __init__(self, query: StreamingQuery):
+        self.query = query
+
+    def make(self, frames: list[DataFrame], now: int) -> tuple[SparkSession, list[Measured]]:
+        """Make the source views of a step; return its session and, per source, the observation of its rows."""
+        observed = []
+        for number, source in enumerate(self.query.sources):
+            if isinstance(source.entry, StreamEntry):
+                sources.refuse_bad(source.entry, frames[number])
+            measured = Measured(frames[number], *_measures(source))
+            self._make_view(number, measured.frame, now)
+            observed.append(measured)
+        return frames[0].sparkSession, observed
+
+    def without_poison(self, error: BaseException, frames: list[DataFrame] | None) -> list[DataFrame]:
+        """Return the rows of a step with those marked as bad on which the query's expressions fail.
+
+        Raises:
+            BaseException: ``error``, where no row is to blame or its stream says ON ERROR FAIL.
+        """
+        if frames is None or not poison.is_data_error(error):
+            raise error
+        cleared = []
+        for number, (source, frame) in enumerate(zip(self.query.sources, frames, strict=True)):
+            stops = isinstance(source.entry, StreamEntry) and source.entry.fail_on_error
+            marked = None if stops else poison.set_aside(frame, source.columns, partial(self._probe, number))
+            if marked is None:
+                raise error
+            cleared.append(marked)
+        if not any(frame.where(f"{bad_rows.WHY} IS NOT NULL").head(1) for frame in cleared):
+            raise error
+        return cleared
+
+    def _probe(self, number: int, rows: DataFrame) -> None:
+        """Run the row-wise part of the query over some rows of one source, and nothing of the others."""
+        session = rows.sparkSession
+        for other in range(len(self.query.sources)):
+            session.sql(f"SELECT * FROM {self._no_rows(other)}").createOrReplaceTempView(source_view(other))
+        rows.agg(*_measures(self.query.sources[number])).collect()
+        self._make_view(number, rows, 0)
+        session.sql(self.query.input.text).write.format("noop").mode("overwrite").save()
+
+    def _make_view(self, number: int, frame: DataFrame, now: int) -> None:
+        """Make the view of a source from the good ones among its rows."""
+        arrival = ARRIVAL if ARRIVAL in frame.columns else f"{now}L"
+        listed = [quote_name(c.name) for c in self.query.sources[number].columns]
+        good = frame.where("__w_bad IS NULL")
+        hidden = (f"{self._row(number)} AS __w_row", f"{arrival} AS {ARRIVAL}")
+        good.selectExpr(*listed, *hidden).createOrReplaceTempView(source_view(number))
+
+    @property
+    def _counts_bytes(self) -> bool:
+        return self.query.windowed is not None and self.query.windowed.counts_bytes
+
+    def _row(self, number: int) -> str:
+        """Return SQL for the hidden column that carries the source's row: one field per source, the others NULL."""
+        source = self.query.sources[number]
+        fields = ["'position', CAST(__w_position AS STRING)"]
+        if self._counts_bytes:
+            fields.append(f"'size', {json_size(source.columns)}")
+        for other, its in enumerate(self.query.sources):
+            kind = panes.struct_type(its.columns)
+            values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
+            value = f"named_struct({values})" if other == number else "NULL"
+            fields.append(f"'r{other}', CAST({value} AS {kind})")
+        if self.query.reads_changes:
+            changes = source.kind is SourceKind.CHANGES
+            fields.append(f"'change', {'__w_change' if changes else chr(39) + 'insert' + chr(39)}")
+            several = f"concat('{number}:', {{}})" if len(self.query.sources) > 1 else "{}"
+            for name in ("identity", "pair"):
+                fields.append(f"'{name}', {several.format(f'__w_{name}') if changes else 'CAST(NULL AS STRING)'}")
+        return f"named_struct({', '.join(fields)})"
+
+    def _no_rows(self, number: int) -> str:
+        """Return a relation like the view of a source, without rows."""
+        rows = [f"'r{i}', CAST(NULL AS {panes.struct_type(s.columns)})" for i, s in enumerate(self.query.sources)]
+        changes = ["'change', ''", "'identity', ''", "'pair', ''"] if self.query.reads_changes else []
+        hidden = ", ".join(["'position', ''", *(["'size', 0"] if self._counts_bytes else []), *rows, *changes])
+        listed = ", ".join(
+            f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in self.query.sources[number].columns
+        )
+        return f"(SELECT {listed}, named_struct({hidden}) AS __w_row, CAST(NULL AS BIGINT) AS {ARRIVAL} WHERE false)"
+
+
+def seen(measured: Measured) -> Seen:
+    """Return what was observed of a source's rows, after the action that used them."""
+    found = measured.figures()
+    return Seen(found.get("rows") or 0, found.get("bad") or 0, found.get("high"))
+
+
+def looked_at(frame: DataFrame, source: StreamSource) -> Seen:
+    """Return what a pass over a source's rows finds."""
+    found = frame.agg(*_measures(source)).first()
+    return Seen(found["rows"] or 0, found["bad"] or 0, found["high"])
+
+
+def _measures(source: StreamSource) -> list[SparkColumn]:
+    """Return what is observed of a source's rows: their count, how many are bad, and the highest timestamp."""
+    high = F.lit(None).cast("bigint")
+    if source.watermark:
+        timestamp = f"unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP))"
+        high = F.max(F.expr(f"CASE WHEN __w_bad IS NULL THEN {timestamp} END"))
+    return [F.count(F.lit(1)).alias("rows"), F.count("__w_bad").alias("bad"), high.alias("high")]
+
+
+def _quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("'", "\\'")

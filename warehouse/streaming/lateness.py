@@ -1,0 +1,52 @@
+"""How long after their timestamps the rows of a step arrived, which ``stream_progress`` tells, and for how many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.windows import Global
+from warehouse.streaming.inputs import ARRIVAL
+
+LEVELS = (0.5, 0.9, 0.99)
+"""A step keeps these percentiles and the maximum."""
+ACCURACY = 1000
+"""A percentile may be wrong by one rank in so many of the rows that are looked at."""
+
+ENOUGH = 256 * 1024
+"""Of a step with more bytes than this, about so many are looked at: thousands of rows, whatever the format."""
+UNKNOWN = 1 << 60
+"""A source that does not know its size claims more bytes than this."""
+
+
+def sample(query: WindowedQuery, frames: list[DataFrame]) -> str:
+    """Return a condition over *rows* that holds for those whose percentiles are looked at: all, unless there are many.
+
+    A sketch of percentiles costs a row about a sixth of all that a step does with it. Which rows are looked at
+    depends on themselves alone, so that a step which is repeated finds what it found.
+    """
+    plans = (frame._jdf.queryExecution().optimizedPlan() for frame in frames)
+    size = sum(plan.stats().sizeInBytes() for plan in plans)
+    if size < 2 * ENOUGH or size > UNKNOWN:
+        return "true"
+    values = ", ".join(("ts", *query.key_columns))
+    return f"pmod(xxhash64({values}), {size // ENOUGH}L) = 0"
+
+
+def measures(query: WindowedQuery, looked_at: str) -> list[Column]:
+    """Return what is observed of *rows*, those that are ``looked_at`` for the percentiles."""
+    if isinstance(query.window, Global):
+        return []
+    behind = f"{ARRIVAL} - ts"
+    levels = ", ".join(map(str, LEVELS))
+    within = f"approx_percentile(CASE WHEN {looked_at} THEN {behind} END, array({levels}), {ACCURACY})"
+    return [F.expr(within).alias("lateness"), F.expr(f"max({behind})").alias("latest")]
+
+
+def known(figures: dict[str, Any]) -> tuple[int, ...]:
+    """Return the percentiles and the maximum, in microseconds; nothing where no row had a timestamp."""
+    within = figures.get("lateness")
+    return (*within, figures["latest"]) if within else ()

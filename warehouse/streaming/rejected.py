@@ -1,0 +1,83 @@
+"""What of a step's rows goes to ``bad_rows``: records that did not parse, and rows without a place in event time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from warehouse.catalog.entries import StreamingTableEntry, quote_name
+from warehouse.dataflow.windows import Sessions
+from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.streaming import bad_rows, faults
+from warehouse.streaming.inputs import Seen
+from warehouse.streaming.log import Intent
+
+
+def unassigned(query: StreamingQuery, frames: list[DataFrame] | None) -> dict[str, int]:
+    """Make the view of the rows that fall into no window which they are given; return its name and how many."""
+    if frames is None or not query.untimed:
+        return {}
+    rows = frames[0].sparkSession.sql(query.untimed)
+    rows.createOrReplaceTempView("__w_unassigned")
+    return {"__w_unassigned": rows.count()}
+
+
+def keep(
+    query: StreamingQuery, reader: StreamingTableEntry, home: Path, intent: Intent, frames: list[DataFrame] | None,
+    seen: list[Seen], untimed: dict[str, int],
+) -> int:  # fmt: skip
+    """Set aside the records that did not parse and the rows without a timestamp; return how many.
+
+    Args:
+        query: the query of the streaming table ``reader``.
+        reader: whose step it is.
+        home: the warehouse folder.
+        intent: the step's.
+        frames: see ``Runner.run``.
+        seen: what was found of each source.
+        untimed: how many rows without a timestamp are in which view.
+    """
+    if frames is None:
+        return 0
+    at, told = f"timestamp_micros({intent.now}L)", set()
+    for number, (source, its) in enumerate(zip(query.sources, seen, strict=True)):
+        parts = []
+        if its.bad and source.name not in told:  # a stream that is read twice has its broken records once
+            told.add(source.name)
+            broken = frames[number].where("__w_bad IS NOT NULL")
+            known = F.col(bad_rows.WHY) if bad_rows.WHY in broken.columns else F.lit(None).cast("string")
+            parts.append(broken.withColumn(bad_rows.WHY, F.coalesce(known, F.lit(bad_rows.NOT_PARSED))))
+        views = [view for view, count in untimed.items() if count]
+        parts += [_untimed(query, frames[number].sparkSession, number, view) for view in views]
+        for part in parts[1:]:
+            parts[0] = parts[0].unionByName(part, allowMissingColumns=True)
+        if parts:
+            schema, name = (source.entry.schema, source.entry.name) if source.entry else _split_name(source.name)
+            columns = (schema, name, source.columns)
+            bad_rows.append(parts[0].sparkSession, home, columns, reader, (number, intent.step), parts[0], at)
+            faults.passed("bad_rows")
+    return sum(s.bad for s in seen) + sum(untimed.values())
+
+
+def _untimed(query: StreamingQuery, session: SparkSession, number: int, view: str) -> DataFrame:
+    """Return the rows of a source whose timestamp for the window is NULL."""
+    row = f"__w_row.r{number}"
+    listed = [f"{row}.{quote_name(c.name)} AS {quote_name(c.name)}" for c in query.sources[number].columns]
+    rows = session.table(view).where(f"ts IS NULL AND {row} IS NOT NULL")
+    return rows.selectExpr(
+        *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
+        f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{_unplaced(query)}') AS {bad_rows.WHY}",
+    )  # fmt: skip
+
+
+def _unplaced(query: StreamingQuery) -> str:
+    """Return why a row with a timestamp is in no window."""
+    sessions = query.windowed is not None and isinstance(query.windowed.window, Sessions)
+    return bad_rows.GAP_NOT_POSITIVE if sessions else bad_rows.NO_WINDOW
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    parts = [p.strip("`") for p in name.split(".")]
+    return (parts[-2] if len(parts) > 1 else "default"), parts[-1]
