@@ -22,7 +22,7 @@ from dataclasses import replace
 from warehouse.dataflow import triggers
 from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import Output, WindowedQuery
-from warehouse.dataflow.times import END, Clock, bound_timestamp, plus
+from warehouse.dataflow.times import BEGINNING, END, Clock, Reading, bound_timestamp, plus
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import (
     Custom,
@@ -77,7 +77,7 @@ def assigned(query: WindowedQuery, source: str) -> str:
 _WITHDRAWN = "__w_row.change = 'delete'"
 
 
-def late_pairs(query: WindowedQuery, rows: str, before: int, out: str) -> str:
+def late_pairs(query: WindowedQuery, rows: str, before: str, out: str) -> str:
     """Return SQL for the changes, ``pair``, whose withdrawal comes too late for every window of the row it takes back.
 
     Their replacement must stay out too: the row that was not taken back still counts.
@@ -88,7 +88,7 @@ def late_pairs(query: WindowedQuery, rows: str, before: int, out: str) -> str:
         before: the watermark against which rows are judged.
         out: relation of the rows that never came to count, by ``identity``: a withdrawal of one of them is late too.
     """
-    late = f"ts IS NOT NULL AND NOT {plus(latest_end(query.window), query.lateness)} > {before}L"
+    late = f"ts IS NOT NULL AND NOT {plus(latest_end(query.window), query.lateness)} > {before}"
     gone = f"SELECT __w_row.pair AS pair, __w_row.identity AS its, {late} AS late FROM {rows} WHERE {_WITHDRAWN}"
     return (
         f"SELECT DISTINCT pair FROM ({gone}) LEFT JOIN (SELECT DISTINCT identity FROM {out}) ON its = identity"
@@ -110,7 +110,7 @@ def with_refused(rows: str, out: str) -> str:
     )
 
 
-def partials(query: WindowedQuery, rows: str, before: int) -> str:
+def partials(query: WindowedQuery, rows: str, before: str) -> str:
     """Return SQL for *batch*: the partial results per key and window of the rows that are not late.
 
     Those of a session may be several: ``merged`` unites them with each other and with the state in one pass.
@@ -158,11 +158,11 @@ def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
     return partials + tuple(f"{p.merge} AS {p.name}" for p in query.pending)
 
 
-def _not_late(query: WindowedQuery, before: int) -> str:
-    return f"{plus('we', query.lateness)} > {before}L"
+def _not_late(query: WindowedQuery, before: str) -> str:
+    return f"{plus('we', query.lateness)} > {before}"
 
 
-def _in_time(query: WindowedQuery, before: int) -> str:
+def _in_time(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: neither late itself, nor kept out by a withdrawal that was."""
     return _not_late(query, before) + (" AND NOT __w_refused" if query.retracted else "")
 
@@ -178,7 +178,7 @@ def intervals_united(window: Window, relation: str, keys: tuple[str, ...]) -> st
     return f"SELECT *, sum(apart) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({starts})"
 
 
-def late_rows(query: WindowedQuery, rows: str, before: int) -> str:
+def late_rows(query: WindowedQuery, rows: str, before: str) -> str:
     """Return SQL for the late ones of *rows*, once per window missed: ``__w_row``, ``ws``, ``we``."""
     refused = ", __w_refused" if query.retracted else ""
     late = f"ts IS NOT NULL AND NOT ({_in_time(query, before)})"
@@ -192,9 +192,9 @@ def _in_windows(query: WindowedQuery, rows: str) -> str:
     return f"({each_window(query.window, rows, '* EXCEPT (ws, we)')})"
 
 
-def is_late(query: WindowedQuery, before: int) -> str:
+def is_late(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: the row misses at least one of its windows."""
-    late = f"NOT {plus(earliest_end(query.window), query.lateness)} > {before}L"
+    late = f"NOT {plus(earliest_end(query.window), query.lateness)} > {before}"
     return f"({late} OR ts IS NOT NULL AND __w_refused)" if query.retracted else late
 
 
@@ -224,12 +224,11 @@ def _over(query: WindowedQuery) -> tuple[str, ...]:
     return ("over",) if query.once else ()
 
 
-def is_due(clock: Clock) -> str:
+def is_due(clock: Reading) -> str:
     """Return a condition over *state*: the row must be looked at although no row hits it."""
-    watermark = "false" if clock.complete and not clock.drain else f"due_wm <= {clock.after}L"
-    fastest = max(clock.faster.values(), default=clock.after)
-    sooner = f" OR pn > 0 AND we <= {fastest}L" if fastest > clock.after else ""
-    return f"({watermark} OR coalesce(due_at <= {clock.now}L, false){sooner})"
+    watermark = "false" if clock.complete and not clock.drain else f"due_wm <= {clock.after}"
+    sooner = "".join(f" OR pn > 0 AND we <= {moment}" for moment in clock.faster.values())
+    return f"({watermark} OR coalesce(due_at <= {clock.now}, false){sooner})"
 
 
 def newest(query: WindowedQuery, state: str) -> str:
@@ -270,7 +269,8 @@ def _together(query: WindowedQuery, state: str | None, batch: str | None, clock:
     new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
     if state is None:
         return gathered(f"({_typed_nulls(query, new)})")
-    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock)} AS due FROM ({newest(query, gathered(state))})"
+    live = newest(query, gathered(state))
+    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock.reading())} AS due FROM ({live})"
     return old if batch is None else gathered(f"({old} UNION ALL {new})")
 
 
@@ -337,7 +337,8 @@ def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
     united = intervals_united(query.window, rows, keys)
     bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({united})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
-    say = f"SELECT *, isnew = 0 AND NOT (we <= {clock.before}L AND {clock.before}L < me) AS kept FROM ({bounded})"
+    before = clock.reading().before
+    say = f"SELECT *, isnew = 0 AND NOT (we <= {before} AND {before} < me) AS kept FROM ({bounded})"
     if not query.once:
         return say
     return f"SELECT *, coalesce(bool_and(CASE WHEN kept THEN over END) OVER ({by}), false) AS refused FROM ({say})"
@@ -352,7 +353,7 @@ def refused(query: WindowedQuery, state: str, batch: str, clock: Clock) -> str:
     )
 
 
-def finished_rows(query: WindowedQuery, rows: str, refused: str, before: int) -> str:
+def finished_rows(query: WindowedQuery, rows: str, refused: str, before: str) -> str:
     """Return SQL for those of *rows* that came to a window of ``refused``: ``__w_row``, ``ws``, ``we``."""
     inside = "r.ws >= f.ws AND r.we <= f.we" if merges(query.window) else "r.ws = f.ws AND r.we = f.we"
     same = " AND ".join([*(f"r.{k} <=> f.{k}" for k in query.key_columns), inside])
@@ -453,18 +454,23 @@ def _with_layers(query: WindowedQuery, level: str) -> str:
 
 def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
+    finals = f"SELECT *, {clock.row} AS __w_clock FROM ({with_finals(query, windows)})"
+    return _outcome(query, finals, clock.reading("__w_clock"))
+
+
+def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:
     tree = query.trigger
     all_nodes = tuple(tree.walk())
     moves = query.once or bool(query.trigger_state)
     close = plus("we", query.lateness)
     gap = remembered(query.window)
-    reached = "false" if clock.complete else f"({clock.before}L < we AND we <= {clock.after}L)"
+    reached = "false" if clock.complete else f"({clock.before} < we AND we <= {clock.after})"
     may_close = "true" if clock.drain or not clock.complete else "false"
     chosen = all_nodes if moves else (tree,)
     ready = tuple(f"{triggers.ready(node, clock)} AS r_{node.id}" for node in chosen)
     level = (
-        f"SELECT *, pn > 0 OR {reached} AS looked, {may_close} AND {close} <= {clock.after}L AS closing,"
-        f" {columns(ready)} FROM ({with_finals(query, windows)})"
+        f"SELECT *, pn > 0 OR {reached} AS looked, {may_close} AND {close} <= {clock.after} AS closing,"
+        f" {columns(ready)} FROM ({finals})"
     )
     fires = triggers.fired(tree)
     level = f"SELECT *, {columns(tuple(f'{fires[n.id]} AS f_{n.id}' for n in chosen))} FROM ({level})"
@@ -476,7 +482,7 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     if query.parts.standing and query.mode is not Mode.DISCARDING:
         having += f" AND {query.parts.standing} > 0"  # a window all of whose rows were taken back is no window
     level = f"SELECT *, CASE WHEN emit THEN {having} ELSE false END AS shown FROM ({level})"
-    timing = f"CASE WHEN {clock.after}L < we THEN {EARLY} WHEN {clock.before}L < we THEN {ON_TIME} ELSE {LATE} END"
+    timing = f"CASE WHEN {clock.after} < we THEN {EARLY} WHEN {clock.before} < we THEN {ON_TIME} ELSE {LATE} END"
     level = f"SELECT *, {timing} AS timing, CASE WHEN shown THEN {_values(query.outputs)} END AS out FROM ({level})"
     level = _with_layers(query, level)
     pending = tuple(f"CASE WHEN emit THEN {p.none} ELSE {p.name} END AS {p.name}_next" for p in query.pending)
@@ -486,7 +492,7 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
         f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.partial_columns
     )
     then = tuple(f"{k.next} AS {k.name}" for k in query.trigger_state)
-    forgotten = "false" if gap is None else f"{plus(close, gap)} <= {clock.after}L"
+    forgotten = "false" if gap is None else f"{plus(close, gap)} <= {clock.after}"
     drop = f"closing AND ({'true' if clock.drain else 'false'} OR {forgotten})"
     vanished = "vanished" if merges(query.window) else ""
     over = tuple(f"over OR z_{tree.id} AS {name}" for name in _over(query))
@@ -495,15 +501,15 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
         query.key_columns, "ws", "we", contents, waiting, then, "CASE WHEN emit THEN idx + 1 ELSE idx END AS idx", over,
         _standing_next(query, clock),
         f"{_due_watermark(query, clock, gap)} AS due_wm", f"{_due_clock(query, clock)} AS due_at",
-        f"{clock.step}L AS step", f"{drop} AS dropped", f"opened AND {drop} AS momentary", vanished,
+        f"{clock.step} AS step", f"{drop} AS dropped", f"opened AND {drop} AS momentary", vanished,
         "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
     ) + f" FROM ({level})"  # fmt: skip
 
 
-def _standing_next(query: WindowedQuery, clock: Clock) -> tuple[str, ...]:
+def _standing_next(query: WindowedQuery, clock: Reading) -> tuple[str, ...]:
     """Return the standing panes after the step: the new one where it shows, none where HAVING hides it."""
     values = {
-        "l_idx": "idx", "l_timing": "timing", "l_step": f"{clock.step}L", "l_out": "out",
+        "l_idx": "idx", "l_timing": "timing", "l_step": f"{clock.step}", "l_out": "out",
     }  # fmt: skip
     if query.mode is Mode.DISCARDING:
         return ()
@@ -512,7 +518,7 @@ def _standing_next(query: WindowedQuery, clock: Clock) -> tuple[str, ...]:
             f"CASE WHEN shown THEN {values[c]} WHEN NOT emit THEN {c} END AS {c}" for c in _standing_columns(query)
         )
     out = ", 'out', out" if query.mode is Mode.RETRACTING else ""
-    pane = f"array(named_struct('we', we, 'ws', ws, 'idx', idx, 'timing', timing, 'step', {clock.step}L{out}))"
+    pane = f"array(named_struct('we', we, 'ws', ws, 'idx', idx, 'timing', timing, 'step', {clock.step}{out}))"
     kind = standing_types(query)["last"]
     return (f"CASE WHEN shown THEN {pane} WHEN emit THEN CAST(array() AS {kind}) ELSE last END AS last",)
 
@@ -528,21 +534,21 @@ def _gone(query: WindowedQuery) -> str:
     return f"CASE WHEN emit AND l_step IS NOT NULL THEN {pane} END AS gone"
 
 
-def _due_watermark(query: WindowedQuery, clock: Clock, gap: int | None) -> str:
+def _due_watermark(query: WindowedQuery, clock: Reading, gap: int | None) -> str:
     """Return SQL for the next watermark at which the window must be looked at without new rows."""
     close = plus("we", query.lateness)
     forgotten = () if gap is None else (plus(close, gap),)
     own = [moment for node in query.trigger.walk() for moment in triggers.own_watermarks(node)]
-    points = (f"CASE WHEN {point} > {clock.after}L THEN {point} END" for point in ("we", close, *forgotten, *own))
+    points = (f"CASE WHEN {point} > {clock.after} THEN {point} END" for point in ("we", close, *forgotten, *own))
     return f"coalesce(least({', '.join(points)}), {END}L)"
 
 
-def _due_clock(query: WindowedQuery, clock: Clock) -> str:
+def _due_clock(query: WindowedQuery, clock: Reading) -> str:
     """Return SQL for the next processing time at which a time leaf is due, NULL when none is."""
     leaves = [node for node in query.trigger.walk() if node.kind in triggers.TIMES]
     moments = [triggers.deadline(node, "pf_next") for node in leaves]
     moments += [moment for node in query.trigger.walk() for moment in triggers.own_times(node, "pf_next")]
-    points = [f"CASE WHEN {moment} > {clock.now}L THEN {moment} END" for moment in moments]
+    points = [f"CASE WHEN {moment} > {clock.now} THEN {moment} END" for moment in moments]
     return f"least({', '.join(points)})" if len(points) > 1 else (points or ["CAST(NULL AS BIGINT)"])[0]
 
 
@@ -561,7 +567,7 @@ def answer(query: WindowedQuery, source: str) -> str:
     values = columns(tuple(f"CAST({o.sql} AS {o.type}) AS o{i}" for i, o in enumerate(query.outputs)))
     values = columns(values, "__w_start", "__w_end")
     query = replace(query, trigger=Node(Kind.AT_WATERMARK, 0), once=False)
-    windows = partials(query, f"({assigned(query, source)})", -END)
+    windows = partials(query, f"({assigned(query, source)})", f"{BEGINNING}L")
     if merges(query.window):
         windows = _sessions(query, windows)
     finals = with_finals(query, windows)

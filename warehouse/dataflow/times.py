@@ -37,6 +37,44 @@ class Clock:
     complete: bool = False
     faster: Mapping[float, int] = field(default_factory=dict)
 
+    @property
+    def row(self) -> str:
+        """Return SQL for the clock as one struct, whose fields ``reading`` names.
+
+        A subquery over a local relation is planned, not run, and Spark generates the same code for it whatever the
+        numbers are: steps that follow each other are compiled once. (Of literals, each step is compiled anew.)
+        """
+        values = {"step": self.step, "now": self.now, "before": self.before, "after": self.after}
+        for number, percent in enumerate(sorted(self.faster)):
+            values[f"faster_{number}"] = max(self.after, self.faster[percent])
+        fields = ", ".join(f"'{name}', {value}L" for name, value in values.items())
+        return f"(SELECT __w_clock FROM VALUES (named_struct({fields})) AS __w_clocks(__w_clock))"
+
+    def reading(self, of: str = "") -> Reading:
+        """Return the clock as fields of the struct ``of``, ``row`` itself unless given."""
+        of = of or self.row
+        faster = {percent: f"{of}.faster_{i}" for i, percent in enumerate(sorted(self.faster))}
+        return Reading(f"{of}.step", f"{of}.now", f"{of}.before", f"{of}.after", faster, self.drain, self.complete)
+
+    def literals(self) -> Reading:
+        """Return the clock as numbers: what Parquet's statistics are compared with has to be one."""
+        faster = {percent: f"{max(self.after, moment)}L" for percent, moment in self.faster.items()}
+        step, now, before, after = (f"{n}L" for n in (self.step, self.now, self.before, self.after))
+        return Reading(step, now, before, after, faster, self.drain, self.complete)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A ``Clock`` as SQL: BIGINT expressions of the same names, a faster watermark never before the full one."""
+
+    step: str
+    now: str
+    before: str
+    after: str
+    faster: Mapping[float, str]
+    drain: bool
+    complete: bool
+
 
 def plus(column: str, micros: int | None) -> str:
     """Return SQL for ``column`` + ``micros``, never beyond the end of time; None stands for an unbounded length."""
@@ -50,8 +88,7 @@ def bound_timestamp(column: str) -> str:
     return f"CASE WHEN abs({column}) < {END}L THEN timestamp_micros({column}) END"
 
 
-def watermark_timestamp(micros: int) -> str:
-    """Return a SQL literal for a watermark: NULL at the beginning of time, year 9999 at its end."""
-    if micros <= BEGINNING:
-        return "CAST(NULL AS TIMESTAMP)"
-    return LAST_TIMESTAMP if micros >= END else f"timestamp_micros({micros}L)"
+def watermark_timestamp(micros: str) -> str:
+    """Return SQL for a watermark as TIMESTAMP: NULL at the beginning of time, year 9999 at its end."""
+    moment = f"WHEN {micros} >= {END}L THEN {LAST_TIMESTAMP} ELSE timestamp_micros({micros})"
+    return f"CASE WHEN {micros} > {BEGINNING}L THEN CASE {moment} END END"

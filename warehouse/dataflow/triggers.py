@@ -69,7 +69,7 @@ from enum import Enum, auto
 from itertools import count
 
 from warehouse.dataflow.custom import CustomTrigger, TriggerView
-from warehouse.dataflow.times import Clock
+from warehouse.dataflow.times import Reading
 
 
 class Kind(Enum):
@@ -211,19 +211,19 @@ def deadline(node: Node, first: str = "pf") -> str:
     return f"{first} + pmod({node.amount}L - pmod({first}, {node.amount}L), {node.amount}L)"
 
 
-def ready(node: Node, clock: Clock) -> str:
+def ready(node: Node, clock: Reading) -> str:
     """Return SQL that says whether ``node`` is due, children inline."""
     match node.kind:
         case Kind.AT_WATERMARK:
-            return f"({clock.after}L >= we)"
+            return f"({clock.after} >= we)"
         case Kind.AT_PERCENTILE:
-            return f"({max(clock.after, clock.faster.get(node.percent, clock.after))}L >= we)"
+            return f"({clock.faster.get(node.percent, clock.after)} >= we)"
         case Kind.EVERY_ROWS | Kind.AFTER_ROWS:
             return f"(pn > 0 AND pn >= {node.amount})"
         case Kind.EVERY_BYTES | Kind.AFTER_BYTES:
             return f"(pn > 0 AND pb >= {node.amount})"
         case Kind.EVERY_TIME | Kind.AFTER_TIME:
-            return f"(pn > 0 AND {clock.now}L >= {deadline(node)})"
+            return f"(pn > 0 AND {clock.now} >= {deadline(node)})"
         case Kind.WHEN_ROW:
             return f"(pn > 0 AND ph_{node.id})"
         case Kind.WHEN_AGGREGATE:
@@ -242,14 +242,14 @@ def ready(node: Node, clock: Clock) -> str:
     raise AssertionError(node.kind)
 
 
-def _own_ready(node: Node, clock: Clock) -> str:
+def _own_ready(node: Node, clock: Reading) -> str:
     """Return SQL that says whether a user's own trigger is due: by rows, by the watermark, or by the clock."""
     assert node.own
     view, given = own_view(node), node.own.arguments
     rows = node.own.trigger.on_rows(view, *given)
     parts = [f"coalesce({rows}, false)"] if rows else []
-    parts += [f"coalesce({clock.after}L >= {moment}, false)" for moment in own_watermarks(node)]
-    parts += [f"coalesce({clock.now}L >= {moment}, false)" for moment in own_times(node)]
+    parts += [f"coalesce({clock.after} >= {moment}, false)" for moment in own_watermarks(node)]
+    parts += [f"coalesce({clock.now} >= {moment}, false)" for moment in own_times(node)]
     return f"({' OR '.join(parts) or 'false'})"
 
 

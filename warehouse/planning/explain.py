@@ -202,7 +202,7 @@ def step_texts(query: StreamingQuery) -> Iterator[str]:
         return
     clock = Clock(1, 0, BEGINNING, BEGINNING)
     yield "-- their windows, and partial results per key and window"
-    yield step.partials(block, f"({step.assigned(block, '__w_input')})", clock.before)
+    yield step.partials(block, f"({step.assigned(block, '__w_input')})", clock.literals().before)
     yield "-- merged with the state, triggers decided: the new state and what is emitted"
     yield step.outcome(block, step.merged(block, "__w_state", "__w_batch", clock), clock)
 

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.dataflow import step
+from warehouse.dataflow.times import Clock
 from warehouse.streaming import lags, late, lateness
 from warehouse.streaming.inputs import Inputs, Seen, seen
 from warehouse.streaming.log import Intent
@@ -54,11 +55,12 @@ def grouped(inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame
     """
     query = inputs.query.windowed
     assert query
-    session, observed = inputs.make(frames, intent.now)
+    clock = Clock(intent.step, intent.now, intent.before, intent.before).reading()
+    session, observed = inputs.make(frames, clock.now)
     rows = session.sql(step.assigned(query, f"({inputs.query.input.text})"))
     if query.retracted:
         rows = late.without_replacements(session, query, folder, rows, intent, kept)
-    late_here = F.expr(step.is_late(query, intent.before))
+    late_here = F.expr(step.is_late(query, clock.before))
     sample = lateness.sample(query, frames)
     behind = lags.measures(query.percentiles, sample)
     watch = Measured(
@@ -67,7 +69,7 @@ def grouped(inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame
         *(F.expr(sql).alias(name) for name, sql in behind.items()),
     )  # fmt: skip
     watch.frame.createOrReplaceTempView("__w_rows")
-    batch = session.sql(step.partials(query, "__w_rows", intent.before)).persist()
+    batch = session.sql(step.partials(query, "__w_rows", clock.before)).persist()
     kept.callback(batch.unpersist)
     batch.createOrReplaceTempView("__w_batch")
     counted, start, end = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()

@@ -42,7 +42,7 @@ class Inputs:
     def __init__(self, query: StreamingQuery):
         self.query = query
 
-    def make(self, frames: list[DataFrame], now: int) -> tuple[SparkSession, list[Measured]]:
+    def make(self, frames: list[DataFrame], now: str) -> tuple[SparkSession, list[Measured]]:
         """Make the source views of a step; return its session and, per source, the observation of its rows."""
         observed = []
         for number, source in enumerate(self.query.sources):
@@ -78,12 +78,12 @@ class Inputs:
         for other in range(len(self.query.sources)):
             session.sql(f"SELECT * FROM {self._no_rows(other)}").createOrReplaceTempView(source_view(other))
         rows.agg(*_measures(self.query.sources[number])).collect()
-        self._make_view(number, rows, 0)
+        self._make_view(number, rows, "0L")
         session.sql(self.query.input.text).write.format("noop").mode("overwrite").save()
 
-    def _make_view(self, number: int, frame: DataFrame, now: int) -> None:
+    def _make_view(self, number: int, frame: DataFrame, now: str) -> None:
         """Make the view of a source from the good ones among its rows."""
-        arrival = ARRIVAL if ARRIVAL in frame.columns else f"{now}L"
+        arrival = ARRIVAL if ARRIVAL in frame.columns else now
         listed = [quote_name(c.name) for c in self.query.sources[number].columns]
         good = frame.where("__w_bad IS NULL")
         hidden = (f"{self._row(number)} AS __w_row", f"{arrival} AS {ARRIVAL}")

@@ -43,7 +43,7 @@ def without_replacements(
         earlier = f"(SELECT __w_identity AS identity FROM {stored} AND __w_identity IS NOT NULL)"
     out, known = earlier, 0
     while True:
-        pairs = session.sql(step.late_pairs(query, "__w_changes", intent.before, out)).persist()
+        pairs = session.sql(step.late_pairs(query, "__w_changes", f"{intent.before}L", out)).persist()
         kept.callback(pairs.unpersist)
         if (found := pairs.count()) == known:
             break
@@ -66,11 +66,11 @@ def finished(
     if refused.isEmpty():
         return None
     refused.createOrReplaceTempView("__w_refused")
-    return step.finished_rows(query, "__w_rows", "__w_refused", clock.before)
+    return step.finished_rows(query, "__w_rows", "__w_refused", clock.literals().before)
 
 
 def keep(
-    session: SparkSession, appends: Appends, query: StreamingQuery, too_late: int, refused: str | None, intent: Intent,
+    session: SparkSession, appends: Appends, query: StreamingQuery, count: int, refused: str | None, intent: Intent,
     clock: Clock,
 ) -> int:  # fmt: skip
     """Write the late rows of a step, and return how many of them came to a window whose trigger has finished.
@@ -79,16 +79,17 @@ def keep(
         session: the step's.
         appends: of the streaming table.
         query: its query.
-        too_late: how many rows of the view ``__w_rows`` are late.
+        count: how many rows of the view ``__w_rows`` are late.
         refused: see ``finished``.
         intent: the step's.
         clock: the step's.
     """
-    if not too_late and not refused:
+    if not count and not refused:
         return 0
     assert query.windowed
     listed, retracted = sources(query), query.windowed.retracted
-    texts = [panes.late(listed, step.late_rows(query.windowed, "__w_rows", intent.before), "LATE", clock, retracted)]
+    too_late = step.late_rows(query.windowed, "__w_rows", clock.literals().before)
+    texts = [panes.late(listed, too_late, "LATE", clock, retracted)]
     if refused:
         texts.append(panes.late(listed, refused, "FINISHED", clock, retracted))
     if not panes.exists(appends.folder / FOLDER):

@@ -77,27 +77,28 @@ def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
     return ", ".join(listed)
 
 
-def emitted(query: WindowedQuery, delta: str, clock: Clock, replaces: bool) -> str:
+def emitted(query: WindowedQuery, delta: str, at: Clock, replaces: bool) -> str:
     """Return SQL for the rows of ``panes`` that a step emits.
 
     Args:
         query: the block.
         delta: the relation of the step's outcome.
-        clock: the step's times.
+        at: the step's times.
         replaces: some of the new panes replace standing ones.
     """
     key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
+    delta, clock = f"(SELECT *, {at.row} AS __w_clock FROM {delta})", at.reading("__w_clock")
     stamp = (
-        f"timestamp_micros({clock.now}L) AS _emitted_at",
+        f"timestamp_micros({clock.now}) AS _emitted_at",
         f"{watermark_timestamp(clock.after)} AS _watermark",
-        f"{clock.step}L AS _step",
+        f"{clock.step} AS _step",
         key if query.keys else "",
     )
     order = ("we AS __w_order_we", "ws AS __w_order_ws")
     new = columns(
         tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(query.result)), "'insert' AS _change_type",
         f"{_timing('timing')} AS _pane_timing", "pane_idx AS _pane_index", stamp,
-        "ws AS __w_ws", "we AS __w_we", f"{clock.step}L AS __w_at", order,
+        "ws AS __w_ws", "we AS __w_we", f"{clock.step} AS __w_at", order,
     )  # fmt: skip
     inserts = f"SELECT {new} FROM {delta} WHERE shown"
     if not replaces:
@@ -115,7 +116,7 @@ def emitted(query: WindowedQuery, delta: str, clock: Clock, replaces: bool) -> s
     return f"SELECT {old} FROM {delta} LATERAL VIEW explode(gone) AS g UNION ALL {inserts}"
 
 
-def passed_on(table: tuple[Column, ...], rows: str, changes: bool, clock: Clock) -> str:
+def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) -> str:
     """Return SQL for the rows of ``panes`` of a stateless table: one pane per row of ``rows``.
 
     Args:
@@ -123,15 +124,16 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, clock: Clock)
         rows: the relation of its rows, with ``__w_row``.
         changes: it reads the changes of a streaming table, whose panes' identity its own rows take over, and which
             of them were one change.
-        clock: the step's times.
+        at: the step's times.
     """
+    clock = at.reading()
     pair = "xxhash64(__w_row.pair)" if changes else "CAST(NULL AS BIGINT)"
     nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], ORDER[0]))
     return "SELECT " + columns(
         tuple(quote_name(c.name) for c in table), f"{'__w_row.change' if changes else QUOTED_INSERT} AS _change_type",
         "CAST(NULL AS STRING) AS _pane_timing", "CAST(NULL AS INT) AS _pane_index",
-        f"timestamp_micros({clock.now}L) AS _emitted_at", f"{watermark_timestamp(clock.after)} AS _watermark",
-        f"{clock.step}L AS _step",
+        f"timestamp_micros({clock.now}) AS _emitted_at", f"{watermark_timestamp(clock.after)} AS _watermark",
+        f"{clock.step} AS _step",
         f"named_struct('k0', {'__w_row.identity' if changes else 'CAST(NULL AS STRING)'}) AS __w_key", nothing,
         f"{pair} AS {ORDER[1]}",
     ) + f" FROM {rows}"  # fmt: skip
@@ -200,13 +202,12 @@ def _bound_names(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[s
     return f"{mark}window_start", f"{mark}window_end"
 
 
-def late(
-    sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: str, clock: Clock, retracted: bool
-) -> str:
+def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: str, at: Clock, retracted: bool) -> str:
     """Return SQL for the rows of ``late_rows`` from ``__w_row``, ``ws``, ``we`` of the query ``rows``.
 
     ``why`` is ``LATE``, or ``FINISHED`` where a trigger that fires ONCE was over.
     """
+    clock = at.literals()
     start, end = _bound_names(sources)
     if len(sources) == 1:
         values = [f"__w_row.r0.{quote_name(c.name)} AS {quote_name(c.name)}" for c in sources[0][1]]
@@ -214,7 +215,7 @@ def late(
         values = [f"__w_row.r{i} AS {quote_name(name)}" for i, (name, _) in enumerate(sources)]
     return "SELECT " + columns(
         tuple(values), f"{bound_timestamp('ws')} AS {start}", f"{bound_timestamp('we')} AS {end}",
-        f"'{why}' AS _why", f"timestamp_micros({clock.now}L) AS _at", "__w_row.position AS _position",
-        f"{clock.step}L AS _step",
+        f"'{why}' AS _why", f"timestamp_micros({clock.now}) AS _at", "__w_row.position AS _position",
+        f"{clock.step} AS _step",
         "if(__w_refused AND __w_row.change = 'insert', __w_row.identity, NULL) AS __w_identity" if retracted else "",
     ) + f" FROM ({rows})"  # fmt: skip

@@ -123,7 +123,7 @@ def _progress_row(record: Commit) -> str:
         f"{record.step}L", f"timestamp_micros({record.now}L)", _bigint(record.rows), _bigint(record.late),
         _bigint(record.finished), _bigint(record.bad), _bigint(record.panes), _bigint(record.early),
         _bigint(record.on_time), _bigint(record.behind), _bigint(record.withdrawn),
-        watermark_timestamp(record.after), _seconds(skew), *map(_seconds, lateness),
+        watermark_timestamp(f"{record.after}L"), _seconds(skew), *map(_seconds, lateness),
         _bigint(record.base_rows + record.delta_rows), _bigint(record.state_bytes), f"{record.seconds!r}D",
     )  # fmt: skip
     return ", ".join(values)

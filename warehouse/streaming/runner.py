@@ -195,7 +195,7 @@ class Runner:
             seen = [looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
         watermarks, after = self._watermark(intent, last, seen)
         if frames is not None:
-            session, _ = self.inputs.make(frames, intent.now)
+            session, _ = self.inputs.make(frames, f"{intent.now}L")
             session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))

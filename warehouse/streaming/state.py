@@ -82,7 +82,7 @@ class State:
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
     ) -> DataFrame:
         base = self.read(spark, last.base or "").select(*self.columns)
-        due = F.expr(step.is_due(clock))
+        due = F.expr(step.is_due(clock.literals()))
         low, high = bounds
         if low is None:
             return base.where(due)

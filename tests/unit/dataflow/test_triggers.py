@@ -11,7 +11,7 @@ from warehouse.dataflow.custom import Arrived, CustomTrigger, Kept, TriggerView
 from warehouse.dataflow.times import Clock
 from warehouse.dataflow.triggers import INNER, Kind, Node
 
-CLOCK = Clock(1, 111, 100, 222, faster={9.0: 333})
+CLOCK = Clock(1, 111, 100, 222, faster={9.0: 333}).literals()
 NOTHING = "-"
 
 
