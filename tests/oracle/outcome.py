@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.model import END, Pane, Row, Time
+from tests.oracle.model import BEGIN, END, Pane, Row, Time
 from tests.oracle.text import Program, clock
 
 Line = dict[str, str]
@@ -88,7 +88,7 @@ def of_model(program: Program) -> Outcome:
     late = [
         {
             **row_line(program, late.row),
-            "event_time": clock(late.row.time or 0),
+            "event_time": clock(BEGIN if late.row.time is None else late.row.time),
             "window_start": bound(late.start),
             "window_end": bound(late.end),
             "why": late.why,

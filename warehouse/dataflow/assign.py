@@ -6,7 +6,8 @@ A row without a time is in no window.
 
 from __future__ import annotations
 
-from warehouse.dataflow.step import columns, intervals_united
+from warehouse.dataflow.select import columns
+from warehouse.dataflow.slots import intervals_united
 from warehouse.dataflow.windows import Custom, Fixed, Global, Sessions, Sliding, are_windows, windows_of_slice
 
 ASSIGNED = "__w_windows"

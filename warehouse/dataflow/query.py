@@ -7,7 +7,7 @@ from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
 from warehouse.dataflow.triggers import BYTES, Kept, Node, Pending, kept, pending, percentiles
-from warehouse.dataflow.windows import Window
+from warehouse.dataflow.windows import Window, merges
 from warehouse.language.statements import Mode
 
 
@@ -104,6 +104,16 @@ class WindowedQuery:
     def key_columns(self) -> tuple[str, ...]:
         """Return the names of the key columns."""
         return tuple(f"__w_k{i}" for i in range(len(self.keys)))
+
+    @property
+    def splits(self) -> bool:
+        """Say whether a session can fall apart, since a row that held it together can be taken back."""
+        return self.retracted and merges(self.window)
+
+    @property
+    def content_columns(self) -> tuple[str, ...]:
+        """Return the state's columns for what a window's rows came to: partial results, or ``slots`` of them."""
+        return ("slots",) if self.splits else self.partial_columns
 
     @property
     def partial_columns(self) -> tuple[str, ...]:

@@ -22,18 +22,18 @@ from dataclasses import replace
 from warehouse.dataflow import triggers
 from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import Output, WindowedQuery
+from warehouse.dataflow.select import columns
+from warehouse.dataflow.slots import intervals_united, sessions, slot, slots_type
 from warehouse.dataflow.times import BEGINNING, END, Clock, Reading, bound_timestamp, plus
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import (
     Custom,
     Sessions,
     Sliding,
-    Window,
     are_windows,
     assignment,
     each_window,
     earliest_end,
-    joins,
     latest_end,
     merges,
     remembered,
@@ -44,11 +44,6 @@ from warehouse.language.statements import Mode
 
 EARLY, ON_TIME, LATE = 0, 1, 2
 """Pane timings as the state keeps them."""
-
-
-def columns(*names: str | tuple[str, ...]) -> str:
-    """Return a select list of the given names."""
-    return ", ".join(n for name in names for n in ((name,) if isinstance(name, str) else name) if n)
 
 
 # ------------------------------------------------------------------ rows to partial results
@@ -135,6 +130,10 @@ def partials(query: WindowedQuery, rows: str, before: str) -> str:
             f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
     kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
+    if query.splits:
+        each = f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
+        slots = f"array({slot(query)}) AS slots"
+        return f"SELECT {columns(keys, 'ws', 'we', slots, query.pending_columns)} FROM ({each})"
     if not isinstance(window, Sessions):
         return f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
     # rows in one stretch of a gap's length are less than a gap apart: one session before any shuffle
@@ -153,7 +152,9 @@ def _sessions(query: WindowedQuery, parts: str) -> str:
 
 
 def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
-    """Return the select list that merges partial results and what is pending."""
+    """Return the select list that merges partial results, or slots of them, and what is pending."""
+    if query.splits:
+        return ("flatten(collect_list(slots)) AS slots", *(f"{p.merge} AS {p.name}" for p in query.pending))
     partials = tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
     return partials + tuple(f"{p.merge} AS {p.name}" for p in query.pending)
 
@@ -165,17 +166,6 @@ def _not_late(query: WindowedQuery, before: str) -> str:
 def _in_time(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: neither late itself, nor kept out by a withdrawal that was."""
     return _not_late(query, before) + (" AND NOT __w_refused" if query.retracted else "")
-
-
-def intervals_united(window: Window, relation: str, keys: tuple[str, ...]) -> str:
-    """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
-
-    The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
-    """
-    by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
-    ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"
-    starts = f"SELECT *, CASE WHEN pe IS NULL OR NOT ({joins(window)}) THEN 1 ELSE 0 END AS apart FROM ({ends})"
-    return f"SELECT *, sum(apart) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({starts})"
 
 
 def late_rows(query: WindowedQuery, rows: str, before: str) -> str:
@@ -214,7 +204,7 @@ def state_columns(query: WindowedQuery) -> tuple[str, ...]:
     """Return the columns of the state that a step reads."""
     remembered = tuple(k.name for k in query.trigger_state)
     return (
-        *query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns, *remembered, "idx",
+        *query.key_columns, "ws", "we", *query.content_columns, *query.pending_columns, *remembered, "idx",
         *_over(query), *_standing_columns(query), "due_wm", "due_at", "step", "dropped",
     )  # fmt: skip
 
@@ -262,7 +252,7 @@ def _together(query: WindowedQuery, state: str | None, batch: str | None, clock:
         return f"(SELECT /*+ COALESCE(1) */ * FROM {relation})" if at_once else relation
 
     standing = _standing_columns(query)
-    both = (*query.key_columns, "ws", "we", *query.partial_columns, *query.pending_columns)
+    both = (*query.key_columns, "ws", "we", *query.content_columns, *query.pending_columns)
     kept = (*both, *(k.name for k in query.trigger_state), "idx", *_over(query), *standing)
     fresh = [*both, *(f"CAST({k.first} AS {k.type}) AS {k.name}" for k in query.trigger_state), "0 AS idx"]
     fresh += [f"false AS {c}" for c in _over(query)] + [f"NULL AS {c}" for c in standing]
@@ -288,6 +278,13 @@ def out_type(query: WindowedQuery) -> str:
     return "struct<" + ",".join(f"o{i}:{o.type}" for i, o in enumerate(query.result)) + ">"
 
 
+def content_types(query: WindowedQuery) -> dict[str, str]:
+    """Return the types of the columns that hold what a window's rows came to."""
+    if query.splits:
+        return {"slots": slots_type(query)}
+    return {name: partial.type for name, partial in zip(query.partial_columns, query.parts.partials, strict=True)}
+
+
 def standing_types(query: WindowedQuery) -> dict[str, str]:
     """Return the types of the columns that remember standing panes."""
     out = f",out:{out_type(query)}" if query.mode is Mode.RETRACTING else ""
@@ -300,7 +297,8 @@ def standing_types(query: WindowedQuery) -> dict[str, str]:
 
 def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
     if merges(query.window):
-        return _merged_sessions(query, rows, clock)
+        merged = _merged_sessions(query, rows, clock)
+        return sessions(query, merged, standing_types(query)["last"]) if query.splits else merged
     then = _trigger_state(query, "isnew = 0")
     standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
     over = tuple(f"bool_or({name}) AS {name}" for name in _over(query))
@@ -489,7 +487,7 @@ def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:
     level = f"SELECT *, {columns(pending)} FROM ({level})"
 
     contents = tuple(
-        f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.partial_columns
+        f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.content_columns
     )
     then = tuple(f"{k.next} AS {k.name}" for k in query.trigger_state)
     forgotten = "false" if gap is None else f"{plus(close, gap)} <= {clock.after}"

@@ -10,7 +10,7 @@ from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import AT_END, INNER
-from warehouse.dataflow.windows import Global, Sessions
+from warehouse.dataflow.windows import Global
 from warehouse.errors import Span, fail
 from warehouse.language.statements import Mode, QueryBlock
 from warehouse.planning import scan
@@ -141,13 +141,9 @@ def check_windowed(text: Text, block: QueryBlock, query: WindowedQuery, sources:
 
 def _taken_back(block: QueryBlock, query: WindowedQuery, source: StreamSource) -> None:
     """Refuse what cannot be computed when rows are taken back."""
-    if isinstance(query.window, Sessions):
+    if query.splits and query.mode is Mode.DISCARDING:
         assert block.clauses and block.clauses.window
-        fail(
-            "WAREHOUSE_NOT_BUILT_YET", block.clauses.window.span,
-            what="a session over a RETRACTING table, which splits when a row is taken back",
-            example="FIXED, SLIDING or GLOBAL",
-        )  # fmt: skip
+        fail("WAREHOUSE_DISCARDING_CANNOT_SPLIT", block.clauses.window.span, table=source.name)
     for position, _ in query.parts.kept:
         call = query.calls[position]
         if query.mode is Mode.DISCARDING:

@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.step import EARLY, ON_TIME, columns
+from warehouse.dataflow.select import columns
+from warehouse.dataflow.step import EARLY, ON_TIME
 from warehouse.dataflow.times import Clock, bound_timestamp, watermark_timestamp
 from warehouse.language.statements import Mode
 

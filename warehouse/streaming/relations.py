@@ -9,6 +9,7 @@ from typing import NoReturn
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
 from warehouse.dataflow.windows import merges
 from warehouse.errors import fail
@@ -59,10 +60,10 @@ def function_relation(
         if call.function == "bad_rows":
             if stream is not None:
                 return bad_rows.relation(home, stream.schema, stream.name, stream.columns)
-            columns = context.analyzer.table_columns(call.argument)
-            if columns is None or entry is not None:
+            known = context.analyzer.table_columns(call.argument)
+            if known is None or entry is not None:
                 _not_found(context, call, "stream")
-            return bad_rows.relation(home, schema, name, columns)
+            return bad_rows.relation(home, schema, name, known)
         if entry is None:
             _not_found(context, call, "streaming table")
         folder = table_folder(home, entry)
@@ -75,7 +76,7 @@ def function_relation(
                 if not panes.exists(folder / "late_rows"):
                     return empty_relation(panes.late_columns(late.sources(bind(entry))))
                 stored = panes.delta_path(folder / "late_rows")
-                listed = step.columns(tuple(quote_name(c.name) for c in panes.late_columns(late.sources(bind(entry)))))
+                listed = columns(tuple(quote_name(c.name) for c in panes.late_columns(late.sources(bind(entry)))))
                 return f"(SELECT {listed} FROM {stored} ORDER BY _step)"
             case "stream_progress":
                 return progress(StepLog(folder))
@@ -145,12 +146,12 @@ def state(folder: Path, query: WindowedQuery) -> str:
     commit = StepLog(folder).last()
     files = State(folder / "state", query)
     names = ([commit.base] if commit.base else []) + list(commit.deltas)
-    listed = step.columns(step.state_columns(query))
+    listed = columns(step.state_columns(query))
     keys = [f"{k} AS {_key_name(query, i)}" for i, k in enumerate(query.key_columns)]
-    parts = query.partial_columns
+    parts = query.content_columns
     partials = "named_struct(" + ", ".join(f"'{p}', {p}" for p in parts) + ")" if parts else "CAST(NULL AS STRING)"
     active = [f"{k.name} AS {quote_name(k.shown)}" for k in query.trigger_state]
-    shown = step.columns(
+    shown = columns(
         tuple(keys), f"{bound_timestamp('ws')} AS window_start", f"{bound_timestamp('we')} AS window_end",
         f"{partials} AS partials", "pn AS pending_rows", "timestamp_micros(pf) AS first_pending_at", tuple(active),
         "idx AS panes", "timestamp_micros(due_at) AS due_at",
@@ -158,7 +159,7 @@ def state(folder: Path, query: WindowedQuery) -> str:
     )  # fmt: skip
     if not names:
         kinds = dict(zip(query.key_columns, query.keys, strict=True))
-        kinds |= {p: partial.type for p, partial in zip(parts, query.parts.partials, strict=True)}
+        kinds |= step.content_types(query)
         kinds |= {k.name: k.type for k in query.trigger_state}
         kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | step.standing_types(query)
         empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in step.state_columns(query))

@@ -1,0 +1,91 @@
+"""Sessions over rows that can be taken back: their state is slots, from which they are cut anew.
+
+A row that held a session together may go, and the session falls apart. So the state of one is not one partial
+result but one per proto-session [ts, ts + gap), its *slots*, in an array:
+
+1. State and batch unite to *families*, unions of all that overlap, rows that are gone included. The standing panes
+   of its members are the family's.
+2. Slots of a family that begin and end together are one; those in which no row stands are gone.
+3. What is left is united again. The first session that results inherits what the family's members were: their
+   standing panes, which its next pane withdraws, and their trigger. The others are new windows with one row pending.
+4. A family of which nothing is left stays as one window without rows: its next pane only withdraws.
+
+This extends the merging of windows in the Dataflow Model, section 2.2.2, to its retractions, section 2.3.
+"""
+
+from __future__ import annotations
+
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.select import columns
+from warehouse.dataflow.windows import Window, joins
+
+
+def intervals_united(window: Window, relation: str, keys: tuple[str, ...]) -> str:
+    """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
+
+    The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
+    """
+    by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
+    ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"
+    starts = f"SELECT *, CASE WHEN pe IS NULL OR NOT ({joins(window)}) THEN 1 ELSE 0 END AS apart FROM ({ends})"
+    return f"SELECT *, sum(apart) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({starts})"
+
+
+def slot(query: WindowedQuery) -> str:
+    """Return SQL for a slot, of a row that has its bounds ``ws``, ``we`` and its partial results."""
+    partials = "".join(f", '{name}', {name}" for name in query.partial_columns)
+    return f"named_struct('s', ws, 'e', we{partials})"
+
+
+def slots_type(query: WindowedQuery) -> str:
+    """Return the Spark type of the column ``slots``."""
+    partials = zip(query.partial_columns, query.parts.partials, strict=True)
+    return "array<struct<s:bigint,e:bigint" + "".join(f",{name}:{p.type}" for name, p in partials) + ">>"
+
+
+def sessions(query: WindowedQuery, families: str, last_type: str) -> str:
+    """Return SQL for the sessions that ``families`` fall into, each with its slots and its partial results.
+
+    Args:
+        query: a block whose sessions can fall apart.
+        families: the merged windows of the step.
+        last_type: the Spark type of their standing panes.
+    """
+    keys = query.key_columns
+    family = (*keys, "family")
+    each = f"SELECT {columns(keys)}{', ' if keys else ''}ws AS family, inline(slots) FROM ({families})"
+    merged = tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
+    same = f"SELECT {columns(family, 's AS ws', 'e AS we', merged)} FROM ({each}) GROUP BY {columns(family, 's', 'e')}"
+    standing = f"SELECT * FROM ({same}) WHERE {query.parts.standing} <> 0"
+    united = intervals_united(query.window, f"({standing})", family)
+    place = f"row_number() OVER (PARTITION BY {columns(family)} ORDER BY min(ws)) AS place"
+    listed = columns(family, "min(ws) AS ws", "max(we) AS we", merged, f"collect_list({slot(query)}) AS slots", place)
+    cut = f"SELECT {listed} FROM ({united}) GROUP BY {columns(family, 'g')}"
+    matched = " AND ".join([*(f"f.{k} <=> c.{k}" for k in keys), "f.ws = c.family"])
+    return f"SELECT {columns(*_inherited(query, last_type))} FROM ({families}) AS f LEFT JOIN ({cut}) AS c ON {matched}"
+
+
+def _inherited(query: WindowedQuery, last_type: str) -> list[str | tuple[str, ...]]:
+    """Return the select list of a session ``c`` of the family ``f``: the first, or only the family, has what it was."""
+
+    def heir(name: str, otherwise: str) -> str:
+        return f"CASE WHEN coalesce(c.place, 1) = 1 THEN f.{name} ELSE {otherwise} END AS {name}"
+
+    counted = {"pn": "1L", "pf": "f.pf"}
+    standing = query.parts.standing
+    moved = "c.ws IS NOT NULL AND c.ws <> f.ws"
+    return [
+        tuple(f"f.{k}" for k in query.key_columns),
+        "coalesce(c.ws, f.ws) AS ws",
+        "coalesce(c.we, f.we) AS we",
+        tuple(f"coalesce(c.{p}, 0L) AS {p}" if p == standing else f"c.{p}" for p in query.partial_columns),
+        f"coalesce(c.slots, CAST(array() AS {slots_type(query)})) AS slots",
+        tuple(heir(p.name, counted.get(p.name, p.none)) for p in query.pending),
+        tuple(heir(k.name, f"CAST({k.first} AS {k.type})") for k in query.trigger_state),
+        "CASE WHEN coalesce(c.place, 1) = 1 AND c.ws = f.ws AND c.we = f.we THEN f.idx ELSE 0 END AS idx",
+        heir("over", "false") if query.once else "",
+        heir("last", f"CAST(array() AS {last_type})"),
+        heir("opened", "true"),
+        f"CASE WHEN coalesce(c.place, 1) > 1 THEN CAST(array() AS ARRAY<BIGINT>)"
+        f" WHEN {moved} THEN f.vanished || array(f.ws) ELSE f.vanished END AS vanished",
+    ]
