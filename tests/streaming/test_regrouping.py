@@ -157,7 +157,8 @@ def test_a_session_falls_apart_when_what_held_it_together_is_taken_back(rows: Ro
     assert quiet() == [("03:00", "05:30", 2)]
     with pytest.raises(WarehouseError) as refused:
         rows(
-            "CREATE STREAMING TABLE news AS SELECT sum(n) FROM STREAM few WINDOW SESSIONS (at, GAP INTERVAL 1 DAY) DISCARDING"
+            "CREATE STREAMING TABLE news AS SELECT sum(n) FROM STREAM few WINDOW SESSIONS (at, GAP INTERVAL 1 DAY)"
+            " DISCARDING"
         )
     assert refused.value.diagnostics[0].condition == "WAREHOUSE_DISCARDING_CANNOT_SPLIT"
 

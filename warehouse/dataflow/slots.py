@@ -6,8 +6,8 @@ result but one per proto-session [ts, ts + gap), its *slots*, in an array:
 1. State and batch unite to *families*, unions of all that overlap, rows that are gone included. The standing panes
    of its members are the family's.
 2. Slots of a family that begin and end together are one; those in which no row stands are gone.
-3. What is left is united again. The first session that results inherits what the family's members were: their
-   standing panes, which its next pane withdraws, and their trigger. The others are new windows with one row pending.
+3. What is left is united again. Each session that results goes on with the trigger of the family, and what arrived
+   for the family is pending for each. The first one inherits the standing panes, which its next pane withdraws.
 4. A family of which nothing is left stays as one window without rows: its next pane only withdraws.
 
 This extends the merging of windows in the Dataflow Model, section 2.2.2, to its retractions, section 2.3.
@@ -66,26 +66,20 @@ def sessions(query: WindowedQuery, families: str, last_type: str) -> str:
 
 
 def _inherited(query: WindowedQuery, last_type: str) -> list[str | tuple[str, ...]]:
-    """Return the select list of a session ``c`` of the family ``f``: the first, or only the family, has what it was."""
-
-    def heir(name: str, otherwise: str) -> str:
-        return f"CASE WHEN coalesce(c.place, 1) = 1 THEN f.{name} ELSE {otherwise} END AS {name}"
-
-    counted = {"pn": "1L", "pf": "f.pf"}
+    """Return the select list of a session ``c`` of the family ``f``, or of the family that has none."""
+    first, none = "coalesce(c.place, 1) = 1", f"CAST(array() AS {last_type})"
     standing = query.parts.standing
-    moved = "c.ws IS NOT NULL AND c.ws <> f.ws"
+    vanished = "CASE WHEN c.ws <> f.ws THEN f.vanished || array(f.ws) ELSE f.vanished END"
     return [
         tuple(f"f.{k}" for k in query.key_columns),
         "coalesce(c.ws, f.ws) AS ws",
         "coalesce(c.we, f.we) AS we",
         tuple(f"coalesce(c.{p}, 0L) AS {p}" if p == standing else f"c.{p}" for p in query.partial_columns),
         f"coalesce(c.slots, CAST(array() AS {slots_type(query)})) AS slots",
-        tuple(heir(p.name, counted.get(p.name, p.none)) for p in query.pending),
-        tuple(heir(k.name, f"CAST({k.first} AS {k.type})") for k in query.trigger_state),
-        "CASE WHEN coalesce(c.place, 1) = 1 AND c.ws = f.ws AND c.we = f.we THEN f.idx ELSE 0 END AS idx",
-        heir("over", "false") if query.once else "",
-        heir("last", f"CAST(array() AS {last_type})"),
-        heir("opened", "true"),
-        f"CASE WHEN coalesce(c.place, 1) > 1 THEN CAST(array() AS ARRAY<BIGINT>)"
-        f" WHEN {moved} THEN f.vanished || array(f.ws) ELSE f.vanished END AS vanished",
+        tuple(f"f.{name}" for name in (*query.pending_columns, *(k.name for k in query.trigger_state))),
+        f"CASE WHEN {first} AND c.ws = f.ws AND c.we = f.we THEN f.idx ELSE 0 END AS idx",
+        "f.over" if query.once else "",
+        f"CASE WHEN {first} THEN f.last ELSE {none} END AS last",
+        f"f.opened OR NOT {first} AS opened",
+        f"CASE WHEN {first} THEN {vanished} ELSE CAST(array() AS ARRAY<BIGINT>) END AS vanished",
     ]
