@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 from tests.statements import Rows
 
+AT = "2024-05-01T12:00:00Z"
 PAPER = Path(__file__).parents[1] / "data" / "paper.json"
 
 
@@ -77,3 +79,27 @@ def test_the_watermark_propagates_and_never_goes_back(rows: Rows, tmp_path: Path
     assert rows(progress.format("inner_one"))[0]["watermark"] == 39
     assert rows("SELECT p, _why FROM late_rows('inner_one')") == [{"p": "back", "_why": "LATE"}]
     assert rows("SELECT sum(n) AS n FROM inner_one") == [{"n": 5}]
+
+
+def test_approximate_values_are_taken_back_as_they_were_emitted(rows: Rows, tmp_path: Path) -> None:
+    """A withdrawal repeats the pane that was emitted; it is not computed again. [000: 28, 32]"""
+    chance = random.Random(0)
+
+    def arrive(number: int) -> None:
+        lines = ({"k": chance.choice("ab"), "v": chance.random() * 10**number, "at": AT} for _ in range(2_000))
+        (tmp_path / f"{number}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    arrive(0)
+    rows(
+        f"CREATE STREAM s (k STRING, v DOUBLE, at TIMESTAMP) USING json OPTIONS (path '{tmp_path}');"
+        "CREATE STREAMING TABLE t AS SELECT k, approx_percentile(v, 0.5, 20) AS middle, approx_count_distinct(v) AS n,"
+        " sum(v) AS s, avg(v) AS mean FROM STREAM s GROUP BY k TRIGGER EVERY ROW RETRACTING"
+    )
+    for number in (1, 2):
+        arrive(number)
+        rows("REFRESH STREAMING TABLE t")
+    values = "SELECT _pane_index AS pane, k, middle, n, s, mean FROM panes('t')"
+    inserted, deleted = (rows(f"{values} WHERE _change_type = '{kind}'") for kind in ("insert", "delete"))
+    assert len(inserted) == 6 and len({row["middle"] for row in inserted}) == 6
+    taken_back = [row for row in inserted if row["pane"] < 2]
+    assert sorted(deleted, key=str) == sorted(taken_back, key=str)

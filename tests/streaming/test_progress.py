@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.statements import rows_of
+from tests.statements import Rows, rows_of
 from warehouse.engine import Engine
+from warehouse.streaming import runner
 
 SCORES = (
     "(seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP) USING replay OPTIONS ("
@@ -71,3 +74,36 @@ def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engi
     (bounded,) = rows_of(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {watermark} RETRACTING")
     assert "at most 722 live per key" in bounded["plan"]
     assert "counts twice" not in bounded["plan"]
+
+
+def test_steps_that_follow_each_other_are_compiled_once(
+    rows: Rows, engine: Engine, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """The clock is a row that a step's SQL reads: Spark generates the same code for a step whatever the time is."""
+    monkeypatch.setattr(runner, "MUCH_STATE", -1)  # a small step would be interpreted
+    assert engine.spark._jvm
+    compiled = engine.spark._jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+
+    def arrive(step: int) -> int:
+        """Return how many pieces of code are compiled for a step whose rows begin ``step`` minutes after the first."""
+        lines = (
+            {"k": f"k{number % 3}", "v": number, "at": f"2024-05-01T12:{step + number % 2:02}:0{number % 7}Z"}
+            for number in range(40)
+        )
+        (tmp_path / f"{step}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        before = compiled.getCount()
+        if step == 0:
+            rows(
+                f"CREATE STREAM s (k STRING, v INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
+                " WATERMARK at DELAY OF INTERVAL 1 SECOND;"
+                "CREATE STREAMING TABLE t AS SELECT k, sum(v) AS n, window_start FROM STREAM s GROUP BY k"
+                " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER REPEAT (AFTER 9 ROWS THEN AFTER INTERVAL 1 DAY)"
+                " UNTIL AT WATERMARK RETRACTING ALLOWED LATENESS INTERVAL 0 SECONDS"
+            )
+        else:
+            rows("REFRESH STREAMING TABLE t")
+        return compiled.getCount() - before
+
+    found = [arrive(step) for step in range(6)]
+    assert found[0] > 10
+    assert found[4:] == [0, 0], found
