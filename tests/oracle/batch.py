@@ -164,7 +164,7 @@ def _missed(program: Program, rows: Sequence[Row], late: Sequence[Line]) -> tupl
 
 
 def _looks(program: Program, row: Row) -> tuple[tuple[str, str], ...]:
-    line = {**row_line(program, row), "event_time": clock(row.time if row.time is not None else 0)}
+    line = {**row_line(program, row), "event_time": clock(BEGIN if row.time is None else row.time)}
     return tuple(line.items())
 
 

@@ -33,7 +33,8 @@ def sample(query: WindowedQuery, frames: list[DataFrame]) -> str:
     if size < 2 * ENOUGH or size > UNKNOWN:
         return "true"
     values = ", ".join(("ts", *query.key_columns))
-    return f"pmod(xxhash64({values}), {size // ENOUGH}L) = 0"
+    one_in = 1 << (size // ENOUGH).bit_length() - 1  # steps of about the same size share the code that is generated
+    return f"pmod(xxhash64({values}), {one_in}L) = 0"
 
 
 def measures(query: WindowedQuery, looked_at: str) -> list[Column]:
