@@ -452,7 +452,7 @@ def _with_layers(query: WindowedQuery, level: str) -> str:
 
 def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
-    finals = f"SELECT *, {clock.row} AS __w_clock FROM ({with_finals(query, windows)})"
+    finals = clock.beside(f"({with_finals(query, windows)})")
     return _outcome(query, finals, clock.reading("__w_clock"))
 
 

@@ -27,6 +27,7 @@ class Clock:
         drain: the step moves the watermark to the end of time for good.
         complete: every step starts at the beginning of time and runs to its end (replay of micro-batches).
         faster: per percentage of AT WATERMARK PERCENTILE, its watermark after the step.
+        compiled: code is generated for the step; one that is interpreted is planned sooner with literals.
     """
 
     step: int
@@ -36,6 +37,7 @@ class Clock:
     drain: bool = False
     complete: bool = False
     faster: Mapping[float, int] = field(default_factory=dict)
+    compiled: bool = True
 
     @property
     def row(self) -> str:
@@ -51,10 +53,16 @@ class Clock:
         return f"(SELECT __w_clock FROM VALUES (named_struct({fields})) AS __w_clocks(__w_clock))"
 
     def reading(self, of: str = "") -> Reading:
-        """Return the clock as fields of the struct ``of``, ``row`` itself unless given."""
+        """Return the clock as fields of the struct ``of``, ``row`` itself unless given; or as literals."""
+        if not self.compiled:
+            return self.literals()
         of = of or self.row
         faster = {percent: f"{of}.faster_{i}" for i, percent in enumerate(sorted(self.faster))}
         return Reading(f"{of}.step", f"{of}.now", f"{of}.before", f"{of}.after", faster, self.drain, self.complete)
+
+    def beside(self, relation: str) -> str:
+        """Return SQL for ``relation`` with the clock as its column ``__w_clock``, where ``reading`` needs one."""
+        return f"SELECT *, {self.row} AS __w_clock FROM {relation}" if self.compiled else f"SELECT * FROM {relation}"
 
     def literals(self) -> Reading:
         """Return the clock as numbers: what Parquet's statistics are compared with has to be one."""

@@ -43,7 +43,9 @@ class Grouped:
 NO_ROWS = Grouped()
 
 
-def grouped(inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack) -> Grouped:
+def grouped(
+    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, compiled: bool
+) -> Grouped:
     """Group the rows of a step into partial results, the view ``__w_batch``.
 
     Args:
@@ -52,10 +54,11 @@ def grouped(inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame
         intent: the step's.
         frames: see ``Runner.run``.
         kept: what is stored for the step is let go with it.
+        compiled: see ``Clock``.
     """
     query = inputs.query.windowed
     assert query
-    clock = Clock(intent.step, intent.now, intent.before, intent.before).reading()
+    clock = Clock(intent.step, intent.now, intent.before, intent.before, compiled=compiled).reading()
     session, observed = inputs.make(frames, clock.now)
     rows = session.sql(step.assigned(query, f"({inputs.query.input.text})"))
     if query.retracted:

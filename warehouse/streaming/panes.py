@@ -88,7 +88,7 @@ def emitted(query: WindowedQuery, delta: str, at: Clock, replaces: bool) -> str:
         replaces: some of the new panes replace standing ones.
     """
     key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
-    delta, clock = f"(SELECT *, {at.row} AS __w_clock FROM {delta})", at.reading("__w_clock")
+    delta, clock = f"({at.beside(delta)})", at.reading("__w_clock")
     stamp = (
         f"timestamp_micros({clock.now}) AS _emitted_at",
         f"{watermark_timestamp(clock.after)} AS _watermark",

@@ -119,15 +119,18 @@ class Runner:
         session = frames[0].sparkSession if frames else self.session
         little = last.base_rows + last.delta_rows <= MUCH_STATE
         foreseen = intent.batch is None or last.rows > 0  # a replay's steps are small, others are like the last one
-        self._tune(session, little and foreseen and last.rows <= FEW_ROWS)
-        new = NO_ROWS if frames is None else grouped(self.inputs, self.folder, intent, frames, kept)
+        small = little and foreseen and last.rows <= FEW_ROWS
+        self._tune(session, small)
+        new = NO_ROWS
+        if frames is not None:
+            new = grouped(self.inputs, self.folder, intent, frames, kept, compiled=not small)
         watermarks, after = self._watermark(intent, last, new.seen)
         lags = Lags(**last.lags)
         if new.lags:
             lags = lags.with_rows(query.percentiles, new.lags)
         faster = lags.watermarks(query.percentiles)
-        clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster)
         small = little and new.windows <= FEW_WINDOWS
+        clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small)
         self._tune(session, small)
         touched = self.state.touched(session, last, clock, new.few, new.bounds)
         if touched is not None:
