@@ -119,3 +119,9 @@ class WindowedQuery:
     def partial_columns(self) -> tuple[str, ...]:
         """Return the names of the columns of partial results."""
         return tuple(f"p{i}" for i in range(len(self.parts.partials)))
+
+    @property
+    def merged_partials(self) -> tuple[str, ...]:
+        """Return the select list that merges partial results."""
+        named = zip(self.partial_columns, self.parts.partials, strict=True)
+        return tuple(f"{partial.merge.format(name)} AS {name}" for name, partial in named)

@@ -54,7 +54,7 @@ def sessions(query: WindowedQuery, families: str, last_type: str) -> str:
     keys = query.key_columns
     family = (*keys, "family")
     each = f"SELECT {columns(keys)}{', ' if keys else ''}ws AS family, inline(slots) FROM ({families})"
-    merged = tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
+    merged = query.merged_partials
     same = f"SELECT {columns(family, 's AS ws', 'e AS we', merged)} FROM ({each}) GROUP BY {columns(family, 's', 'e')}"
     standing = f"SELECT * FROM ({same}) WHERE {query.parts.standing} <> 0"
     united = intervals_united(query.window, f"({standing})", family)

@@ -130,12 +130,11 @@ def partials(query: WindowedQuery, rows: str, before: str) -> str:
             f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
     kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
-    if query.splits:
+    if query.splits or not isinstance(window, Sessions):
         each = f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
         slots = f"array({slot(query)}) AS slots"
-        return f"SELECT {columns(keys, 'ws', 'we', slots, query.pending_columns)} FROM ({each})"
-    if not isinstance(window, Sessions):
-        return f"SELECT {columns(keys, 'ws', 'we', first, pending)} FROM {kept} GROUP BY {columns(keys, 'ws', 'we')}"
+        listed = columns(keys, "ws", "we", slots, query.pending_columns)
+        return f"SELECT {listed} FROM ({each})" if query.splits else each
     # rows in one stretch of a gap's length are less than a gap apart: one session before any shuffle
     stretch = f"ts - pmod(ts, {window.gap}L)" if window.gap else "ts, we"
     return (
@@ -153,10 +152,8 @@ def _sessions(query: WindowedQuery, parts: str) -> str:
 
 def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
     """Return the select list that merges partial results, or slots of them, and what is pending."""
-    if query.splits:
-        return ("flatten(collect_list(slots)) AS slots", *(f"{p.merge} AS {p.name}" for p in query.pending))
-    partials = tuple(f"{p.merge.format(f'p{i}')} AS p{i}" for i, p in enumerate(query.parts.partials))
-    return partials + tuple(f"{p.merge} AS {p.name}" for p in query.pending)
+    contents = ("flatten(collect_list(slots)) AS slots",) if query.splits else query.merged_partials
+    return (*contents, *(f"{p.merge} AS {p.name}" for p in query.pending))
 
 
 def _not_late(query: WindowedQuery, before: str) -> str:
@@ -507,7 +504,7 @@ def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:
 def _standing_next(query: WindowedQuery, clock: Reading) -> tuple[str, ...]:
     """Return the standing panes after the step: the new one where it shows, none where HAVING hides it."""
     values = {
-        "l_idx": "idx", "l_timing": "timing", "l_step": f"{clock.step}", "l_out": "out",
+        "l_idx": "idx", "l_timing": "timing", "l_step": clock.step, "l_out": "out",
     }  # fmt: skip
     if query.mode is Mode.DISCARDING:
         return ()

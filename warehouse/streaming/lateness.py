@@ -25,8 +25,8 @@ UNKNOWN = 1 << 60
 def sample(query: WindowedQuery, frames: list[DataFrame]) -> str:
     """Return a condition over *rows* that holds for those whose percentiles are looked at: all, unless there are many.
 
-    A sketch of percentiles costs a row about a sixth of all that a step does with it. Which rows are looked at
-    depends on themselves alone, so that a step which is repeated finds what it found.
+    A sketch of percentiles is dear for each row. Which rows are looked at depends on themselves alone, so that a step
+    which is repeated finds what it found.
     """
     plans = (frame._jdf.queryExecution().optimizedPlan() for frame in frames)
     size = sum(plan.stats().sizeInBytes() for plan in plans)

@@ -127,7 +127,7 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) ->
             of them were one change.
         at: the step's times.
     """
-    clock = at.reading()
+    rows, clock = f"({at.beside(rows)})", at.reading("__w_clock")
     pair = "xxhash64(__w_row.pair)" if changes else "CAST(NULL AS BIGINT)"
     nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], ORDER[0]))
     return "SELECT " + columns(
