@@ -19,7 +19,9 @@ LENGTHS = {
     "timestamp": "26",
 }
 """How long a value is as JSON, by its type, in a row that needs no care."""
-TEXT_TO_ESCAPE = r"""{} RLIKE r'["\\\x00-\x1f]'"""
+CONTROLS = "".join(rf"\x{i:02x}" for i in range(0x20))
+PLAIN_TEXT = rf"""{{}} RLIKE r'\A[^"\\{CONTROLS}]*\z'"""
+"""A text that is its own JSON. Java looks such characters up in a table if each is named, in one loop if anchored."""
 LONGER_YEARS = {
     "date": "NOT {} BETWEEN DATE'0001-01-01' AND DATE'9999-12-31'",
     "timestamp": "NOT {} BETWEEN TIMESTAMP'0001-01-01 00:00:00Z' AND TIMESTAMP'9999-12-31 23:59:59.999999Z'",
@@ -44,7 +46,7 @@ def json_size(columns: tuple[Column, ...]) -> str:
     texts = [name for name, kind in counted.items() if kind == "string"]
     care = [LONGER_YEARS[kind].format(name) for name, kind in counted.items() if kind in LONGER_YEARS]
     if texts:
-        care.append(TEXT_TO_ESCAPE.format(texts[0] if len(texts) == 1 else f"concat_ws('', {', '.join(texts)})"))
+        care.append("NOT " + PLAIN_TEXT.format(texts[0] if len(texts) == 1 else f"concat_ws('', {', '.join(texts)})"))
     return f"CASE WHEN {' OR '.join(care)} THEN {_written(names)} ELSE {size} END" if care else size
 
 
