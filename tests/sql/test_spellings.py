@@ -23,7 +23,7 @@ PLAYS = [
     ("red", 8.1, None),
     ("red", 1.7, "12:01:26"),
 ]
-"""In the order in which they arrive, the last four in a file of their own; 12:02:25 and 12:03:55 are 90 s apart."""
+"""The last four are a file of their own, which is the older one and read first; 12:02:25 and 12:03:55 are 90 s apart."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,9 @@ def rows(engine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows
             json.dumps({"n": number * 4 + i, "k": k, "x": x, "ts": at and f"2024-05-01T{at}Z"})
             for i, (k, x, at) in enumerate(part)
         )
-        (folder / f"{number}.json").write_text("\n".join(lines) + "\n")
+        file = folder / f"{number}.json"
+        file.write_text("\n".join(lines) + "\n")
+        os.utime(file, (-number, -number))  # files are read in the order of their times, in any order where they agree
     run(
         "CREATE SCHEMA spellings; USE spellings;"
         f"CREATE STREAM s (n INT, k STRING, x DOUBLE, ts TIMESTAMP) USING json OPTIONS (path '{folder}',"
