@@ -1,99 +1,131 @@
-"""Streaming tables against Spark's own Structured Streaming: a year of flights, one file per step.
+"""Streaming tables against Spark's own Structured Streaming on the same files, in the same process.
 
-Both read the same CSV files in the same engine, one file a micro-batch, aggregate the same and write Parquet
-files (ours inside Delta): Spark in append mode with its default state store, ours with everything a streaming
-table keeps (state on disk, panes, late rows, step log). They take turns; the first round is not counted.
+Four million events over a hundred thousand keys, a million a micro-batch, as Parquet files; one aggregation each:
+tumbling, sessions, sliding by a minute, and sliding by an hour over a day. All read the same files and write what
+closed windows hold: Spark in append mode to Parquet files, with the state store of its default (on the heap, written
+to its checkpoint) and with RocksDB; ours as a streaming table with all that it keeps (state on disk, panes in Delta,
+late rows, step log). They take turns; the first round is not counted.
 
-Usage: ``python -m benchmarks [--files 12] [--rounds 3]``. Writes ``benchmarks/out/streaming.{md,json}``.
+Usage: ``python -m benchmarks [streaming] [--rows 4000000] [--steps 4] [--rounds 3] [--only PATTERN] [--systems a,b]``.
+Writes ``benchmarks/out/streaming.{md,json}``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from warehouse.engine import Engine
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "sql"))
-
-SCHEMA = (
-    "reported TIMESTAMP, scheduled TIMESTAMP, departed TIMESTAMP, carrier STRING, flight INT, tailnum STRING,"
-    " origin STRING, dest STRING, dep_delay INT, arr_delay INT, air_time INT, distance INT"
-)
+SCHEMA = "key BIGINT, value INT, at TIMESTAMP"
+STORES = {
+    "Spark": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "Spark, RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
+OURS = "warehouse"
+SYSTEMS = (OURS, *STORES)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One aggregation: our text, and Spark's grouping for the same.
+    """One aggregation: our clause, Spark's grouping for the same, and what its events look like.
 
     Attributes:
-        keys: the group key. window: our clause. peer: Spark's window expression.
+        window: our clause. peer: Spark's window expression. keys: how many keys there are. minutes: event time that
+            all events span. share: of the rows asked for, how many are used, since Spark copies rows per window.
     """
 
     name: str
-    keys: str
     window: str
     peer: str
+    keys: int = 100_000
+    minutes: int = 60
+    share: float = 1.0
 
 
 CASES = (
-    Case("tumbling 1 h", "origin", "FIXED (departed, SIZE INTERVAL 1 HOUR)", "window(departed, '1 hour')"),
+    Case("tumbling 60 s", "FIXED (at, SIZE INTERVAL 60 SECONDS)", "window(at, '60 seconds')"),
+    Case("sessions 30 s", "SESSIONS (at, GAP INTERVAL 30 SECONDS)", "session_window(at, '30 seconds')"),
     Case(
-        "sliding 24 h / 1 h", "carrier", "SLIDING (departed, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)",
-        "window(departed, '24 hours', '1 hour')",
+        "sliding 10 min / 1 min", "SLIDING (at, SIZE INTERVAL 10 MINUTES, EVERY INTERVAL 1 MINUTE)",
+        "window(at, '10 minutes', '1 minute')", share=0.25,
     ),
-    Case("sessions 6 h", "tailnum", "SESSIONS (departed, GAP INTERVAL 6 HOURS)", "session_window(departed, '6 hours')"),
+    Case(
+        "sliding 24 h / 1 h", "SLIDING (at, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)",
+        "window(at, '24 hours', '1 hour')", keys=1_000, minutes=4 * 24 * 60,
+    ),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Run:
-    """One counted run."""
+    """One counted run: ``rows`` rows in so many ``steps`` took ``seconds``, and gave so many ``panes``."""
 
     case: str
     system: str
     seconds: float
     steps: int
     rows: int
+    panes: int
 
 
-def ours(engine: Engine, case: Case) -> int:
-    """Make a streaming table over all files, one a step; return the number of steps."""
-    name = "bench"
+def write(engine: Engine, folder: Path, case: Case, rows: int, steps: int) -> int:
+    """Write a case's events, a file a step, in the order of time but for ten seconds; return how many."""
+    rows = int(rows * case.share)
+    each = rows // steps
+    span = case.minutes * 60_000_000
+    folder.mkdir(parents=True)
+    for number in range(steps):
+        draft = folder.parent / "draft"
+        engine.spark.range(number * each, (number + 1) * each, 1, 1).selectExpr(
+            f"pmod(xxhash64(id), {case.keys}L) AS key",
+            "CAST(pmod(xxhash64(id, 1), 1000) AS INT) AS value",
+            f"timestamp_micros(CAST(id * {span / rows!r}D AS BIGINT) + pmod(xxhash64(id, 2), 10000000)) AS at",
+        ).write.parquet(str(draft))
+        (part,) = draft.glob("*.parquet")
+        part.rename(folder / f"{number:03}.parquet")
+        shutil.rmtree(draft)
+        time.sleep(0.01)  # files are read in the order of their times
+    return each * steps
+
+
+def ours(engine: Engine, case: Case, stream: str) -> tuple[int, int]:
+    """Make a streaming table over all files, one a step; return the number of steps and of panes."""
     list(
         engine.run(
-            f"CREATE STREAMING TABLE {name} AS SELECT {case.keys}, count(*) AS flights, avg(dep_delay) AS mean_delay,"
-            f" window_start FROM STREAM reports WHERE departed IS NOT NULL GROUP BY {case.keys} WINDOW {case.window}"
+            "CREATE STREAMING TABLE bench AS SELECT key, count(*) AS n, sum(value) AS total, max(value) AS most,"
+            f" window_start FROM STREAM {stream} GROUP BY key WINDOW {case.window} ALLOWED LATENESS INTERVAL 0 SECONDS"
         )
     )
-    (progress,) = engine.run(f"SELECT step FROM stream_progress('{name}')")
-    steps = sum(batch.num_rows for batch in progress.batches)
-    list(engine.run(f"DROP STREAMING TABLE {name}"))
-    return steps
+    (progress,) = engine.run("SELECT panes FROM stream_progress('bench')")
+    panes = [row["panes"] for batch in progress.batches for row in batch.to_pylist()]
+    list(engine.run("DROP STREAMING TABLE bench"))
+    return len(panes), sum(panes)
 
 
-def peer(engine: Engine, case: Case, landing: Path, place: Path) -> int:
-    """Run the same as a native streaming query in append mode; return the number of micro-batches."""
+def peer(engine: Engine, case: Case, landing: Path, place: Path, store: str) -> tuple[int, int]:
+    """Run the same as a native streaming query in append mode; return the micro-batches with rows, and rows written."""
     from pyspark.sql import functions as F
 
-    spark = engine.spark
-    reader = spark.readStream.schema(SCHEMA).option("header", "true").option("maxFilesPerTrigger", "1")
-    frame = reader.csv(str(landing)).where("departed IS NOT NULL").withWatermark("departed", "2 hours")
-    counted = frame.groupBy(F.expr(case.peer).alias("w"), case.keys).agg(
-        F.count("*").alias("flights"), F.avg("dep_delay").alias("mean_delay")
+    spark = engine.spark.newSession()
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", store)
+    frame = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").parquet(str(landing))
+    counted = (
+        frame.withWatermark("at", "10 seconds")
+        .groupBy(F.expr(case.peer).alias("w"), "key")
+        .agg(F.count("*").alias("n"), F.sum("value").alias("total"), F.max("value").alias("most"))
     )
     query = (
-        counted.select(case.keys, "flights", "mean_delay", "w.start")
+        counted.select("key", "n", "total", "most", "w.start")
         .writeStream.format("parquet")
         .option("path", str(place / "out"))
         .option("checkpointLocation", str(place / "checkpoint"))
@@ -103,95 +135,77 @@ def peer(engine: Engine, case: Case, landing: Path, place: Path) -> int:
     )
     query.awaitTermination()
     batches = len([p for p in query.recentProgress if p["numInputRows"]])
+    written = spark.read.parquet(str(place / "out")).count()
     shutil.rmtree(place)
-    return batches
+    return batches, written
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run everything, print the table and write it down."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--files", type=int, default=12, choices=(12, 365), help="files, hence steps")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks streaming", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", type=int, default=4_000_000, help="events")
+    parser.add_argument("--steps", type=int, default=4, help="files, a micro-batch each")
     parser.add_argument("--rounds", type=int, default=3, help="counted rounds; one more goes before them")
+    parser.add_argument("--only", default="", help="only the aggregations whose name matches this pattern")
+    parser.add_argument("--systems", default="|".join(SYSTEMS), help="whom to run, separated by bars")
     chosen = parser.parse_args(arguments)
-    import prepare
-
+    cases = [case for case in CASES if re.search(chosen.only, case.name)]
+    systems = chosen.systems.split("|")
     runs: list[Run] = []
     with tempfile.TemporaryDirectory() as scratch_name:
         scratch = Path(scratch_name)
-        found = prepare.reports(prepare.package())
-        cuts = prepare.monthly_cuts() if chosen.files == 12 else prepare.daily_cuts()
-        prepare.write(found, cuts, scratch / "landing")
-        rows = found.rows.num_rows
         with Engine.open(scratch / "warehouse") as engine:
-            list(
-                engine.run(
-                    f"CREATE STREAM reports ({SCHEMA}) USING csv OPTIONS (path '{scratch / 'landing'}', header 'true',"
-                    " maxFilesPerTrigger '1') WATERMARK departed DELAY OF INTERVAL 2 HOURS"
-                )
-            )
-            for turn in range(chosen.rounds + 1):
-                for case in CASES:
-                    begun = time.perf_counter()
-                    steps = ours(engine, case)
-                    between = time.perf_counter()
-                    batches = peer(engine, case, scratch / "landing", scratch / "peer")
-                    ended = time.perf_counter()
-                    timed = (
-                        Run(case.name, "warehouse", between - begun, steps, rows),
-                        Run(case.name, "Spark", ended - between, batches, rows),
+            written: dict[str, int] = {}
+            for number, case in enumerate(cases):
+                landing = scratch / f"events{number}"
+                written[case.name] = write(engine, landing, case, chosen.rows, chosen.steps)
+                list(
+                    engine.run(
+                        f"CREATE STREAM events{number} ({SCHEMA}) USING parquet OPTIONS (path '{landing}',"
+                        " maxFilesPerTrigger '1') WATERMARK at DELAY OF INTERVAL 10 SECONDS"
                     )
-                    for run in timed:
-                        print(f"round {turn} {run.case:20} {run.system:10} {run.seconds:7.2f} s", file=sys.stderr)
-                    runs += timed if turn else ()
-    report(runs, chosen.files)
+                )
+            for turn in range(chosen.rounds + 1):
+                for number, case in enumerate(cases):
+                    for system in systems:
+                        begun = time.perf_counter()
+                        if system == OURS:
+                            steps, panes = ours(engine, case, f"events{number}")
+                        else:
+                            steps, panes = peer(
+                                engine, case, scratch / f"events{number}", scratch / "peer", STORES[system]
+                            )
+                        seconds = time.perf_counter() - begun
+                        run = Run(case.name, system, seconds, steps, written[case.name], panes)
+                        print(f"round {turn} {run}", file=sys.stderr, flush=True)
+                        runs += [run] if turn else []
+    report(runs, cases, systems)
     return 0
 
 
-def report(runs: list[Run], files: int) -> None:
+def report(runs: list[Run], cases: list[Case], systems: list[str]) -> None:
     """Print the medians side by side, and keep them with every run."""
+    rounds = len([r for r in runs if r.case == cases[0].name and r.system == systems[0]])
+    peers = [s for s in systems if s != OURS]
     lines = [
-        f"Flights of 2013, {runs[0].rows} rows in {files} files, one file a step; median (least–greatest) of"
-        f" {len([r for r in runs if r.case == runs[0].case and r.system == 'Spark'])} rounds in one run.",
+        f"Rows per second: the median (least–greatest) of {rounds} rounds in one run, and ours in multiples of theirs.",
         "",
-        "| aggregation | warehouse rows/s | Spark rows/s | warehouse s/step | Spark s/step | ours : Spark, rows/s |",
-        "|---|---|---|---|---|---|",
+        f"| aggregation | rows | panes | {' | '.join(systems)} | {' | '.join(f'× {s}' for s in peers)} |",
+        "|---" * (3 + len(systems) + len(peers)) + "|",
     ]
-    for case in CASES:
-        mine = [r for r in runs if r.case == case.name and r.system == "warehouse"]
-        theirs = [r for r in runs if r.case == case.name and r.system == "Spark"]
-        ratio = _median(theirs, _seconds) / _median(mine, _seconds)
-        lines.append(
-            f"| {case.name} | {_median(mine, _rate):,.0f} ({_spread(mine, _rate)}) | {_median(theirs, _rate):,.0f}"
-            f" ({_spread(theirs, _rate)}) | {_median(mine, _per_step):.2f} | {_median(theirs, _per_step):.2f}"
-            f" | {ratio:.2f} |"
-        )
+    for case in cases:
+        mine = {s: [r.rows / r.seconds for r in runs if (r.case, r.system) == (case.name, s)] for s in systems}
+        (example, *_) = [r for r in runs if r.case == case.name]
+        rates = [f"{statistics.median(v):,.0f} ({min(v):,.0f}–{max(v):,.0f})" for v in mine.values()]
+        multiples = [f"{statistics.median(mine[OURS]) / statistics.median(mine[s]):.2f}" for s in peers]
+        cells = [case.name, f"{example.rows:,}", f"{example.panes:,}", *rates, *multiples]
+        lines.append(f"| {' | '.join(cells)} |")
     text = "\n".join(lines)
     print(text)
     out = HERE / "out"
     out.mkdir(exist_ok=True)
     (out / "streaming.md").write_text(text + "\n")
     (out / "streaming.json").write_text(json.dumps([asdict(r) for r in runs], indent=1) + "\n")
-
-
-def _seconds(run: Run) -> float:
-    return run.seconds
-
-
-def _rate(run: Run) -> float:
-    return run.rows / run.seconds
-
-
-def _per_step(run: Run) -> float:
-    return run.seconds / max(1, run.steps)
-
-
-def _median(runs: list[Run], figure: Callable[[Run], Any]) -> float:
-    return statistics.median(figure(r) for r in runs)
-
-
-def _spread(runs: list[Run], figure: Callable[[Run], Any]) -> str:
-    values = sorted(figure(r) for r in runs)
-    return f"{values[0]:,.0f}–{values[-1]:,.0f}"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ PLAYS = [
     ("red", 8.1, None),
     ("red", 1.7, "12:01:26"),
 ]
-"""The last four are a file of their own, which is the older one and read first; 12:02:25 and 12:03:55 are 90 s apart."""
+"""The last four are a file of their own, the older one, read first; 12:02:25 and 12:03:55 are 90 s apart."""
 
 
 @pytest.fixture(scope="module")

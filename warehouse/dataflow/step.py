@@ -483,39 +483,41 @@ def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:
     pending = tuple(f"CASE WHEN emit THEN {p.none} ELSE {p.name} END AS {p.name}_next" for p in query.pending)
     level = f"SELECT *, {columns(pending)} FROM ({level})"
 
-    contents = tuple(
-        f"CASE WHEN NOT emit THEN {p} END AS {p}" if query.mode is Mode.DISCARDING else p for p in query.content_columns
-    )
-    then = tuple(f"{k.next} AS {k.name}" for k in query.trigger_state)
     forgotten = "false" if gap is None else f"{plus(close, gap)} <= {clock.after}"
     drop = f"closing AND ({'true' if clock.drain else 'false'} OR {forgotten})"
+    level = f"SELECT *, {drop} AS dropped FROM ({level})"
+
+    fresh = "NOT emit" if query.mode is Mode.DISCARDING else "true"
+    next_state = {
+        **{name: f"CASE WHEN {fresh} THEN {name} END" for name in query.content_columns},
+        **{name: f"{name}_next" for name in query.pending_columns},
+        **{k.name: k.next for k in query.trigger_state},
+        "idx": "CASE WHEN emit THEN idx + 1 ELSE idx END",
+        **dict.fromkeys(_over(query), f"over OR z_{tree.id}"),
+        **_standing_next(query, clock),
+        "due_wm": _due_watermark(query, clock, gap),
+        "due_at": _due_clock(query, clock),
+    }
+    # what is forgotten is not written: most columns of windows that open and close within a step
+    kept = tuple(f"CASE WHEN NOT dropped THEN {sql} END AS {name}" for name, sql in next_state.items())
     vanished = "vanished" if merges(query.window) else ""
-    over = tuple(f"over OR z_{tree.id} AS {name}" for name in _over(query))
-    waiting = tuple(f"{name}_next AS {name}" for name in query.pending_columns)
     return "SELECT " + columns(
-        query.key_columns, "ws", "we", contents, waiting, then, "CASE WHEN emit THEN idx + 1 ELSE idx END AS idx", over,
-        _standing_next(query, clock),
-        f"{_due_watermark(query, clock, gap)} AS due_wm", f"{_due_clock(query, clock)} AS due_at",
-        f"{clock.step} AS step", f"{drop} AS dropped", f"opened AND {drop} AS momentary", vanished,
-        "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
+        query.key_columns, "ws", "we", kept, f"{clock.step} AS step", "dropped", "opened AND dropped AS momentary",
+        vanished, "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
     ) + f" FROM ({level})"  # fmt: skip
 
 
-def _standing_next(query: WindowedQuery, clock: Reading) -> tuple[str, ...]:
+def _standing_next(query: WindowedQuery, clock: Reading) -> dict[str, str]:
     """Return the standing panes after the step: the new one where it shows, none where HAVING hides it."""
-    values = {
-        "l_idx": "idx", "l_timing": "timing", "l_step": clock.step, "l_out": "out",
-    }  # fmt: skip
+    values = {"l_idx": "idx", "l_timing": "timing", "l_step": clock.step, "l_out": "out"}
     if query.mode is Mode.DISCARDING:
-        return ()
+        return {}
     if not merges(query.window):
-        return tuple(
-            f"CASE WHEN shown THEN {values[c]} WHEN NOT emit THEN {c} END AS {c}" for c in _standing_columns(query)
-        )
+        return {c: f"CASE WHEN shown THEN {values[c]} WHEN NOT emit THEN {c} END" for c in _standing_columns(query)}
     out = ", 'out', out" if query.mode is Mode.RETRACTING else ""
     pane = f"array(named_struct('we', we, 'ws', ws, 'idx', idx, 'timing', timing, 'step', {clock.step}{out}))"
     kind = standing_types(query)["last"]
-    return (f"CASE WHEN shown THEN {pane} WHEN emit THEN CAST(array() AS {kind}) ELSE last END AS last",)
+    return {"last": f"CASE WHEN shown THEN {pane} WHEN emit THEN CAST(array() AS {kind}) ELSE last END"}
 
 
 def _gone(query: WindowedQuery) -> str:

@@ -30,17 +30,24 @@ def delta_path(folder: Path) -> str:
     return "delta.`" + str(folder).replace("`", "``") + "`"
 
 
-def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...]) -> None:
-    """Create an empty Delta table.
+def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...], times: tuple[str, ...] = ()) -> None:
+    """Create an empty Delta table whose files are told apart by their steps and times.
+
+    Delta's statistics cost a step something for every value, and those of other columns would tell no files apart.
 
     Args:
         spark: the session.
         folder: where.
-        schema: DDL of its columns.
+        schema: DDL of its columns, ``_step`` among them.
         names: the user's column names; one that Parquet refuses turns column mapping on.
+        times: those of points in time.
     """
-    mapping = " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')" if any(_FORBIDDEN & set(n) for n in names) else ""
-    spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta{mapping}")
+    known = ",".join(["_step", *map(quote_name, times)]).replace("\\", "\\\\").replace("'", "\\'")
+    properties = {"delta.dataSkippingStatsColumns": known}
+    if any(_FORBIDDEN & set(n) for n in names):
+        properties["delta.columnMapping.mode"] = "name"
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta TBLPROPERTIES ({listed})")
 
 
 def create_late(

@@ -99,7 +99,8 @@ class StreamingTables:
         block = query.windowed
         names = tuple(c.name for c in query.columns)
         keys = block.keys if block else ("string",)
-        panes.create(self.spark, folder / "panes", panes.pane_schema(query.columns, keys), names)
+        times = tuple(c.name for c in query.columns if c.type in ("timestamp", "timestamp_ntz", "date"))
+        panes.create(self.spark, folder / "panes", panes.pane_schema(query.columns, keys), names, times)
 
     def _install(self, entry: StreamingTableEntry) -> None:
         """Write the entry and the view, in this order: a missing view is made again by ``mend``."""
