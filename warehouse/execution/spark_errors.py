@@ -21,6 +21,8 @@ _WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATC
 """Conditions (None: no condition) that only say where something else went wrong."""
 
 _WAYS_OUT = {
+    "STREAM_FAILED": "The checkpoint or a source does not fit any more: restore the warehouse folder from a copy, or"
+    " REFRESH STREAMING TABLE … FULL builds the table again.",
     "FAILED_READ_FILE": "The file does not hold the columns that were declared: CREATE OR REPLACE STREAM with the types"
     " it has, or move the file away.",
     "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted: a stream reads a table that only"
@@ -29,6 +31,9 @@ _WAYS_OUT = {
     "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
 }
 """What to do about errors of Spark and Delta that a stream can meet, by the beginning of their condition."""
+
+_OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)/")
+"""A file that the engine wrote itself."""
 
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
 
@@ -49,6 +54,10 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     state = _ask(error, "getSqlState") or "XX000"
     span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
     hint = next((way for prefix, way in _WAYS_OUT.items() if condition.startswith(prefix)), None)
+    if condition.startswith("FAILED_READ_FILE") and _OWN_FILE.search(said):
+        hint = (
+            "The file is damaged or gone: restore the warehouse folder from a copy, or REFRESH STREAMING TABLE … FULL."
+        )
     return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span, hint), source=source)
 
 

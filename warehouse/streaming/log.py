@@ -59,6 +59,7 @@ class Commit:
         watermarks: per source number.
         drained: a DRAIN has happened: rows read later are late.
         base: folder name of the state's base, or None. deltas: folder names of its deltas, oldest first.
+        files: of each of these folders, the files and their bytes.
         base_rows, delta_rows: rows in them, whether live or not.
         due_watermark, due_clock: the least watermark and processing time at which a window must be looked at
             without rows (perhaps too early, never too late), None when nothing waits.
@@ -82,6 +83,7 @@ class Commit:
     drained: bool = False
     base: str | None = None
     deltas: tuple[str, ...] = ()
+    files: dict[str, dict[str, int]] = field(default_factory=dict)
     base_rows: int = 0
     delta_rows: int = 0
     due_watermark: int | None = None

@@ -165,7 +165,7 @@ class Runner:
         )  # fmt: skip
         self._tune(session, False)
         record = self.state.compacted(session, record)
-        return replace(record, state_bytes=self.state.size(record))
+        return self.state.listed(record, last)
 
     def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
         """Write the delta of a step and return its figures.

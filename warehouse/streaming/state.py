@@ -18,6 +18,7 @@ from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
 from warehouse.dataflow.windows import Custom, merges
+from warehouse.errors import fail
 from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
 
@@ -68,6 +69,7 @@ class State:
             hits: the batch's windows, when they are few; else None.
             bounds: least start and greatest end of the batch's windows, (None, None) without rows.
         """
+        self.check(last)
         parts = []
         if last.base:
             parts.append(self._base(spark, last, clock, hits, bounds))
@@ -125,6 +127,7 @@ class State:
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return the live windows as of ``commit``, or None when there never were any."""
+        self.check(commit)
         parts = [self.read(spark, commit.base).select(*self.columns)] if commit.base else []
         if commit.deltas:
             parts += self._deltas(spark, commit.deltas)
@@ -169,10 +172,27 @@ class State:
         )
         return replace(commit, due_watermark=due_watermark, due_clock=due_clock)
 
-    def size(self, commit: Commit) -> int:
-        """Return the bytes of the state's files."""
-        names = ([commit.base] if commit.base else []) + list(commit.deltas)
-        return sum(f.stat().st_size for n in names for f in (self.folder / n).glob("*.parquet"))
+    def listed(self, commit: Commit, last: Commit) -> Commit:
+        """Return the commit record to write with the files of its state; ``last`` lists those written before."""
+        files = {name: last.files.get(name) or self._files(name) for name in _folders(commit)}
+        return replace(commit, files=files, state_bytes=sum(size for its in files.values() for size in its.values()))
+
+    def check(self, commit: Commit) -> None:
+        """Look whether the files of the state are all there and as long as they were; what they hold, Hadoop checks.
+
+        Raises:
+            WarehouseError: they are not: rows would be missing from windows without anybody noticing.
+        """
+        for name in _folders(commit):
+            known, found = commit.files.get(name), self._files(name)
+            if known is None or found == known:
+                continue
+            wrong = min(file for file in known | found if known.get(file) != found.get(file))
+            reason = f"{name}/{wrong} has {found.get(wrong, 0)} bytes, not {known.get(wrong, 0)}"
+            fail("WAREHOUSE_STATE_DAMAGED", folder=self.folder.parent.name, reason=reason)
+
+    def _files(self, name: str) -> dict[str, int]:
+        return {file.name: file.stat().st_size for file in (self.folder / name).glob("*.parquet")}
 
     def clean(self, kept: list[Commit]) -> None:
         """Remove the files that none of the ``kept`` commit records names and that no step is writing."""
@@ -182,3 +202,8 @@ class State:
             number = int(folder.name.rpartition("-")[2])
             if folder.name not in named and number <= newest:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folders(commit: Commit) -> tuple[str, ...]:
+    """Return the names of the base and the deltas."""
+    return (*((commit.base,) if commit.base else ()), *commit.deltas)
