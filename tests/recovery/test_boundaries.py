@@ -21,9 +21,9 @@ HOUR = 3_600_000_000
 FULL = os.environ.get("RECOVERY") == "full"
 
 DEATHS = {
-    "fixed": ("intent", "delta", "panes", "commit"),
+    "fixed": ("delta", "panes"),
     "sessions": ("delta",),
-    "plain": ("panes",),
+    "plain": ("intent", "panes"),
     "over": ("panes",),
 }
 """Where each table dies in one and the same step. After ``commit`` that step is over; the rest come in the next."""
