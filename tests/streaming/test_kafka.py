@@ -1,0 +1,181 @@
+"""Streams from Kafka, with a broker on loopback: what is read, once, and what is said of what is not there."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests import broker as brokers
+from tests.statements import Rows
+from warehouse.engine import Engine
+from warehouse.errors import WarehouseError
+from warehouse.streaming import faults
+
+pytest.importorskip("confluent_kafka")
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[brokers.Broker]:
+    with brokers.running() as started:
+        yield started
+
+
+@pytest.fixture
+def topic(broker: brokers.Broker) -> str:
+    return broker.topic(f"topic{next(NUMBERS)}")
+
+
+@pytest.fixture
+def made(broker: brokers.Broker, rows: Rows) -> Callable[..., None]:
+    """Return ``made(columns, options)``: the stream ``k`` with these."""
+
+    def make(columns: str, replace: bool = False, **options: str) -> None:
+        given = {"kafka.bootstrap.servers": broker.servers} | {k.replace("_", "."): v for k, v in options.items()}
+        listed = ", ".join(f"{name} '{value}'" for name, value in given.items())
+        rows(f"CREATE {'OR REPLACE ' if replace else ''}STREAM k {columns} USING kafka OPTIONS ({listed})")
+
+    return make
+
+
+def values(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in found]
+
+
+def test_json_with_broken_values_in_bounded_steps(broker, topic, made, rows):
+    broker.send(topic, {"a": 1}, {"a": "no"}, b"nonsense", [{"a": 2}, {"a": 3}], b"", None, {"a": 4}, key="x")
+    made("(a INT, _key STRING, _offset BIGINT)", subscribe=topic, value_format="json", maxOffsetsPerTrigger="3")
+    rows("CREATE STREAMING TABLE t AS SELECT a, _key, _offset AS at FROM STREAM k")
+    assert values(rows("SELECT * FROM t ORDER BY at")) == [(1, "x", 0), (None, "x", 5), (4, "x", 6)]
+    assert values(rows("SELECT _record, _why, _position FROM bad_rows('k') ORDER BY _position")) == [
+        ('{"a": "no"}', "NOT_PARSED", f"{topic}-0@1"),
+        ("nonsense", "NOT_PARSED", f"{topic}-0@2"),
+        ('[{"a": 2}, {"a": 3}]', "NOT_PARSED", f"{topic}-0@3"),
+        ("", "NOT_PARSED", f"{topic}-0@4"),
+    ]
+    assert values(rows("SELECT step, rows_in, bad FROM stream_progress('t')")) == [(1, 3, 2), (2, 3, 2), (3, 1, 0)]
+
+
+def test_records_as_they_are_and_a_topic_that_comes_late(broker, made, rows):
+    made("", subscribePattern="late[0-9]+", includeHeaders="true")
+    rows("CREATE STREAMING TABLE t AS SELECT * FROM STREAM k")
+    assert rows("SELECT * FROM t") == []
+    broker.send(broker.topic("late7"), b"\x00\xff", key=b"k", headers=[("h", b"1"), ("h", None)], timestamp=1_000)
+    rows("REFRESH STREAMING TABLE t")
+    headers = [{"key": "h", "value": b"1"}, {"key": "h", "value": None}]
+    (found,) = rows("SELECT * EXCEPT (timestamp), unix_millis(timestamp) AS at FROM t")
+    assert tuple(found.values()) == (b"k", b"\x00\xff", "late7", 0, 0, 0, headers, 1_000)
+    rows("REFRESH STREAMING TABLE t")
+    assert len(rows("SELECT * FROM t")) == 1
+
+
+def test_avro(broker, topic, made, rows):
+    from fastavro import parse_schema, schemaless_writer
+
+    schema = """{"type":"record","name":"Play","fields":[{"name":"player","type":"string"},
+        {"name":"score","type":["null","int"]},{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},
+        {"name":"tags","type":{"type":"array","items":"string"}}]}"""
+    play = {"player": "ann", "score": 3, "at": 1_000, "tags": ["x"]}
+    out = io.BytesIO()
+    schemaless_writer(out, parse_schema(json.loads(schema)), play)
+    broker.send(topic, out.getvalue(), out.getvalue()[:-2], out.getvalue() + b"more")
+    made("", subscribe=topic, value_format="avro", value_schema=schema)
+    rows("CREATE STREAMING TABLE t AS SELECT player, score, unix_millis(at) AS at, tags FROM STREAM k")
+    assert rows("SELECT * FROM t") == [play]
+    positions = values(rows("SELECT _position FROM bad_rows('k') ORDER BY _position"))
+    assert positions == [(f"{topic}-0@1",), (f"{topic}-0@2",)]
+
+
+def test_partitions_added_while_it_runs_are_read_from_their_first_record(broker, topic, made, rows):
+    broker.send(topic, {"a": 1})
+    made("(a INT)", subscribe=topic, value_format="json", startingOffsets="latest")
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    broker.partitions(topic, 2)
+    broker.send(topic, {"a": 2}, partition=1)
+    broker.send(topic, {"a": 3})
+    rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT a FROM t ORDER BY a")) == [(2,), (3,)]
+
+
+def test_a_step_that_fails_is_run_again_with_the_same_records(broker, topic, made, rows):
+    broker.send(topic, {"a": 1}, {"a": 2})
+    made("(a INT, _partition INT)", subscribe=topic, value_format="json", startingOffsets="earliest")
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k WHERE a > 0")
+    broker.send(topic, {"a": 3})
+    for boundary in ("offered", "intent", "panes"):
+        faults.arm(boundary, _fail)
+        with pytest.raises(ZeroDivisionError):
+            rows("REFRESH STREAMING TABLE t")
+        broker.send(topic, {"a": 4})
+    rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT a FROM t ORDER BY a")) == [(1,), (2,), (3,), (4,), (4,), (4,)]
+    assert values(rows("SELECT rows_in FROM stream_progress('t')")) == [(2,), (1,), (3,)]
+
+
+def test_the_first_step_starts_again_where_it_first_started(broker, topic, made, rows):
+    """Spark's log does not keep the offsets before the first step: the end has to say them too."""
+    broker.send(topic, {"a": 1})
+    made("(a INT)", subscribe=topic, value_format="json")
+    faults.arm("intent", _fail)
+    with pytest.raises(ZeroDivisionError):
+        rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    rows("CREATE OR REPLACE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    assert values(rows("SELECT a FROM t")) == [(1,)]
+
+
+def _fail() -> None:
+    raise ZeroDivisionError
+
+
+def test_of_transactions_the_committed_ones_are_read(broker, topic, made, rows):
+    broker.transaction(topic, {"a": 1})
+    broker.transaction(topic, {"a": 2}, {"a": 3}, commit=False)
+    made("(a INT)", subscribe=topic, value_format="json")
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    assert values(rows("SELECT a FROM t")) == [(1,)]
+    broker.transaction(topic, {"a": 4})
+    rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT a FROM t ORDER BY a")) == [(1,), (4,)]
+
+
+def test_offsets_that_are_lost(broker, topic, made, rows):
+    options = {"subscribe": topic, "value_format": "json"}
+    broker.send(topic, {"a": 1})
+    made("(a INT)", **options)
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    broker.send(topic, {"a": 2}, {"a": 3}, {"a": 4})
+    broker.forget(topic, before=3)
+    with pytest.raises(WarehouseError) as error:
+        rows("REFRESH STREAMING TABLE t")
+    assert str(error.value) == (
+        f"[WAREHOUSE_KAFKA_OFFSETS_LOST] Records of {topic} were removed from Kafka before they were read "
+        f"({topic}-0: 1 to 2). SQLSTATE: 58030\n"
+        "hint: CREATE OR REPLACE the stream with failOnDataLoss 'false' to go on with what is there; bad_rows then"
+        " tells what was missed."
+    )
+    made("(a INT)", replace=True, failOnDataLoss="false", **options)
+    rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT a FROM t ORDER BY a")) == [(1,), (4,)]
+    assert values(rows("SELECT _record, _why, _position FROM bad_rows('k')")) == [
+        ("lost: offsets 1 to 2", "OFFSETS_LOST", f"{topic}-0@1")
+    ]
+
+
+def test_a_broker_that_does_not_answer_and_one_that_refuses_its_settings(engine: Engine, broker, rows, made):
+    with pytest.raises(WarehouseError, match="KAFKA_UNREACHABLE.*127.0.0.1:1 .*Connection refused"):
+        made("", kafka_bootstrap_servers="127.0.0.1:1", subscribe="t")
+    with pytest.raises(WarehouseError, match='KAFKA_CONFIGURATION.*"kafkaesque"'):
+        made("", subscribe="t", kafka_kafkaesque="1")
+
+
+def test_secrets_are_shown_to_nobody(broker, rows, made):
+    made("", subscribe="t", kafka_sasl_password="open sesame")
+    described = rows("DESCRIBE EXTENDED STREAM k")
+    assert "sesame" not in str(described)
+    assert "kafka.sasl.password=***" in str(described)
