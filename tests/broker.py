@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class Broker:
 
     servers: str
 
-    @property
+    @cached_property
     def admin(self) -> Any:
         from confluent_kafka.admin import AdminClient
 

@@ -92,7 +92,8 @@ def _check_names(statement: CreateStream, json_options: tuple[str, ...]) -> Iter
 
 
 def _check_needed(statement: CreateStream) -> Iterator[Diagnostic]:
-    if not option(statement, SERVERS):
+    misspelt = any(close_to(key, (SERVERS,), 0.9) for key, _ in statement.option_spans)
+    if not option(statement, SERVERS) and not misspelt:
         example = f"{SERVERS} 'localhost:9092'"
         yield diagnostic("WAREHOUSE_KAFKA_OPTION_MISSING", statement.format_span, option=SERVERS, example=example)
     given = [name for name in SUBSCRIPTIONS if option(statement, name)]
