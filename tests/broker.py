@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import socket
@@ -54,7 +55,7 @@ class Broker:
     def admin(self) -> Any:
         from confluent_kafka.admin import AdminClient
 
-        return AdminClient({"bootstrap.servers": self.servers})
+        return AdminClient({"bootstrap.servers": self.servers}, logger=logging.Logger("quiet"))
 
     def topic(self, name: str, partitions: int = 1) -> str:
         from confluent_kafka.admin import NewTopic

@@ -162,7 +162,7 @@ class Engine:
         from warehouse.streaming import relations
 
         return Relations(
-            lambda source: relations.stream_relation(self.folder, source),
+            lambda source: relations.stream_relation(self.spark, self.folder, source),
             lambda context: relations.function_relation(self.folder, context, self._bound),
         )
 

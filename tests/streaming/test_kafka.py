@@ -58,6 +58,7 @@ def test_json_with_broken_values_in_bounded_steps(broker, topic, made, rows):
         ('[{"a": 2}, {"a": 3}]', "NOT_PARSED", f"{topic}-0@3"),
         ("", "NOT_PARSED", f"{topic}-0@4"),
     ]
+    assert values(rows("SELECT a, _offset FROM STREAM k WHERE a IS NOT NULL ORDER BY _offset")) == [(1, 0), (4, 6)]
     assert values(rows("SELECT step, rows_in, bad FROM stream_progress('t')")) == [(1, 3, 2), (2, 3, 2), (3, 1, 0)]
 
 

@@ -5,6 +5,7 @@ Both readers give the columns of Spark's connector; what is done with them is th
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -102,15 +103,34 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
     """
     options = told(entry)
     check_broker(entry, options)
-    name = "kafka"
-    if entry.option("reader") != "spark":
-        name = register(spark)
+    name = "kafka" if entry.option("reader") == "spark" else register(spark)
     try:
         records = spark.readStream.format(name).options(**options).load()
     except PySparkException as error:
         reason = str(error).split("\n")[0]
         fail("WAREHOUSE_STREAM_NOT_STREAMABLE", source="kafka", reason=reason)
     return laid_out(entry, records)
+
+
+def batch_view(spark: SparkSession, entry: StreamEntry) -> str:
+    """Return the name of a temporary view of all good records that the topics hold when it is read.
+
+    Under ON ERROR FAIL a query over it fails at the first broken one.
+    """
+    options = told(entry)
+    check_broker(entry, options)
+    once = {k: v for k, v in options.items() if k.lower() != "maxoffsetspertrigger"}
+    if (entry.option("startingOffsets") or "").lower() == "latest":
+        once = {k: v for k, v in once.items() if k.lower() != "startingoffsets"}
+    name = "kafka" if entry.option("reader") == "spark" else register(spark)
+    rows = laid_out(entry, spark.read.format(name).options(**once).load())
+    good = F.col(BAD).isNull()
+    if entry.fail_on_error:
+        said = F.concat(F.lit("[WAREHOUSE_BAD_RECORD] "), POSITION, F.lit(": "), F.left(BAD, F.lit(200)))
+        good = F.when(good, True).otherwise(F.raise_error(said).cast("boolean"))
+    view = f"__w_kafka_{hashlib.sha256(entry.qualified.lower().encode()).hexdigest()[:16]}"
+    rows.where(good).select(*(quoted(c.name) for c in entry.columns)).createOrReplaceTempView(view)
+    return view
 
 
 def register(spark: SparkSession) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
@@ -48,6 +48,10 @@ class KafkaSource(DataSource):
         """Return what reads the stream."""
         return KafkaReader(_lowered(self.options), schema)
 
+    def reader(self, schema: StructType) -> KafkaBatch:
+        """Return what reads all that is there."""
+        return KafkaBatch(_lowered(self.options), schema)
+
 
 @dataclass(frozen=True)
 class Range(InputPartition):
@@ -59,8 +63,8 @@ class Range(InputPartition):
     lost: Lost | None = None
 
 
-class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads the partitions that its options subscribe to.
+class Records:
+    """What reading once and reading on have in common.
 
     Args:
         options: names in lower case.
@@ -74,7 +78,39 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.loss_fails = options.get("failondataloss", "true").lower() != "false"
         self.patience = int(options.get("kafkaconsumer.polltimeoutms", 60_000)) / 1000
         self._broker: kafka_client.Broker | None = None
-        self._target: Marks | None = None
+
+    def _marks(self) -> Marks:
+        if self._broker is None:
+            self._broker = kafka_client.Broker(self.config)
+        return self._broker.marks(self.subscription.chosen(self._broker.partitions()))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a range."""
+        assert isinstance(partition, Range)
+        lost = [partition.lost] if partition.lost else []
+
+        def on_lost(first: int) -> None:
+            found = Lost(partition.place, partition.begin, min(first, partition.end))
+            if self.loss_fails:
+                fail("WAREHOUSE_KAFKA_OFFSETS_LOST", topics=str(self.subscription), lost=str(found))
+            lost.append(found)
+
+        arrow = to_arrow_schema(self.schema, timezone="UTC")
+        if partition.begin < partition.end:
+            reader = kafka_client.consumer(self.config)
+            with contextlib.closing(reader):
+                for taken in kafka_client.messages(
+                    reader, partition.place, partition.begin, partition.end, self.patience, on_lost
+                ):
+                    yield record_batch(taken, partition.place, arrow)
+        for one in lost:
+            yield _lost_row(one, arrow)
+
+
+class KafkaReader(Records, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads on, from micro-batch to micro-batch."""
+
+    _target: Marks | None = None
 
     # ------------------------------------------------------------------ which offsets
 
@@ -102,11 +138,6 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             fail("WAREHOUSE_KAFKA_OFFSETS_LOST", topics=str(self.subscription), lost=told)
         return start if step.end == before.end and not step.lost else step.as_json()
 
-    def _marks(self) -> Marks:
-        if self._broker is None:
-            self._broker = kafka_client.Broker(self.config)
-        return self._broker.marks(self.subscription.chosen(self._broker.partitions()))
-
     # ------------------------------------------------------------------ reading
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -119,27 +150,16 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         gone = [Range(p, one.end, one.end, one) for p, one in sorted(lost.items())]
         return [one for one in (*ranges, *gone) if one.begin < one.end or one.lost]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a range."""
-        assert isinstance(partition, Range)
-        lost = [partition.lost] if partition.lost else []
 
-        def on_lost(first: int) -> None:
-            found = Lost(partition.place, partition.begin, min(first, partition.end))
-            if self.loss_fails:
-                fail("WAREHOUSE_KAFKA_OFFSETS_LOST", topics=str(self.subscription), lost=str(found))
-            lost.append(found)
+class KafkaBatch(Records, DataSourceReader):
+    """Reads all that the partitions hold now, from ``startingOffsets`` if these are given one by one."""
 
-        arrow = to_arrow_schema(self.schema, timezone="UTC")
-        if partition.begin < partition.end:
-            reader = kafka_client.consumer(self.config)
-            with contextlib.closing(reader):
-                for taken in kafka_client.messages(
-                    reader, partition.place, partition.begin, partition.end, self.patience, on_lost
-                ):
-                    yield record_batch(taken, partition.place, arrow)
-        for one in lost:
-            yield _lost_row(one, arrow)
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return one range per partition that holds something."""
+        marks = self._marks()
+        start = starting_offsets(self.options.get("startingoffsets", "earliest"), marks)
+        ranges = [Range(p, max(start[p], marks.earliest[p]), marks.latest[p]) for p in sorted(marks.latest)]
+        return [one for one in ranges if one.begin < one.end]
 
 
 def starting_offsets(text: str, marks: Marks) -> Offsets:
