@@ -13,7 +13,7 @@ import pytest
 from tests import broker as brokers
 from tests.statements import Rows
 from warehouse.errors import WarehouseError
-from warehouse.streaming import faults
+from warehouse.streaming import faults, kafka_client, kafka_sink
 
 pytest.importorskip("confluent_kafka")
 
@@ -151,6 +151,46 @@ def test_offsets_that_are_lost(broker, topic, made, rows):
     assert values(rows("SELECT _record, _why, _position FROM bad_rows('k')")) == [
         ("lost: offsets 1 to 2", "OFFSETS_LOST", f"{topic}-0@1")
     ]
+
+
+def test_panes_are_sent_on_once_whatever_fails(broker, topic, made, rows, monkeypatch):
+    sent = broker.topic(f"{topic}-sent")
+    broker.send(topic, {"team": "red", "n": 1}, {"team": "blue", "n": 5})
+    made("(team STRING, n INT)", subscribe=topic, value_format="json")
+    given = {"kafka.bootstrap.servers": broker.servers, "kafka.topic": sent, "kafka.sasl.password": "open sesame"}
+    properties = ", ".join(f"'{name}' = '{value}'" for name, value in given.items())
+    query = "SELECT team, sum(n) AS total FROM STREAM k GROUP BY team WINDOW GLOBAL TRIGGER REPEAT EVERY ROW RETRACTING"
+    rows(f"CREATE STREAMING TABLE t TBLPROPERTIES ({properties}) AS {query}")
+    first = [('["blue"]', "insert", 5), ('["red"]', "insert", 1)]
+    assert sorted(received(broker, sent)) == first
+    broker.send(topic, {"team": "red", "n": 2})
+    with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
+        patched.setattr(kafka_sink.Sink, "_note", lambda *_: _fail())  # when it was sent
+        rows("REFRESH STREAMING TABLE t")
+    second = [('["red"]', "delete", 1), ('["red"]', "insert", 3)]
+    assert received(broker, sent)[2:] == second
+    broker.send(topic, {"team": "red", "n": 4})
+    with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
+        patched.setattr(kafka_sink.Sink, "_note", lambda *_: _fail())
+        patched.setattr(kafka_sink.Sink, "_produce", lambda *_: _fail())  # in the middle of a transaction
+        rows("REFRESH STREAMING TABLE t")
+    rows.args[0].tables._sinks.clear()  # as in a new process
+    rows("REFRESH STREAMING TABLE t")
+    assert received(broker, sent)[4:] == [('["red"]', "delete", 3), ('["red"]', "insert", 7)]
+    assert "sesame" not in str(rows("DESCRIBE EXTENDED STREAMING TABLE t"))
+    with pytest.raises(WarehouseError, match="KAFKA_TOPIC_NOT_FOUND"):
+        rows(f"CREATE STREAMING TABLE u TBLPROPERTIES ({properties.replace('-sent', '-none')}) AS {query}")
+
+
+def received(broker: brokers.Broker, topic: str) -> list[tuple[str, str, int]]:
+    """Return key, change and total of the records that are committed in a topic of one partition."""
+    config = kafka_client.configuration({"kafka.bootstrap.servers": broker.servers})
+    marks = kafka_client.Broker(config).marks([(topic, 0)])
+    lists = kafka_client.messages(
+        kafka_client.consumer(config), (topic, 0), 0, marks.latest[topic, 0], 20, lambda first: None
+    )
+    taken = [(m.key().decode(), json.loads(m.value())) for some in lists for m in some]
+    return [(key, value["_change_type"], value["total"]) for key, value in taken]
 
 
 def test_a_broker_that_does_not_answer_and_one_that_refuses_its_settings(made):

@@ -171,10 +171,9 @@ def told(entry: StreamEntry) -> dict[str, str]:
 
 def check_broker(entry: StreamEntry, options: Mapping[str, str]) -> None:
     """Fail soon and clearly when the broker does not answer: a query would only say so after minutes."""
-    if find_spec("confluent_kafka") is None:
-        if entry.option("reader") == "spark":
-            return
-        fail("WAREHOUSE_KAFKA_PACKAGE", package="confluent-kafka")
+    if entry.option("reader") == "spark" and find_spec("confluent_kafka") is None:
+        return
+    kafka_client.require()
     kafka_client.Broker(kafka_client.configuration(options)).partitions()
 
 

@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from warehouse.errors import fail
@@ -168,6 +169,22 @@ def consumer(config: Mapping[str, Any]) -> Any:
         return Consumer(ours | dict(config), logger=_QUIET)
     except KafkaException as error:
         refused(error)
+
+
+def producer(config: Mapping[str, Any]) -> Any:
+    """Return a producer."""
+    from confluent_kafka import KafkaException, Producer
+
+    try:
+        return Producer({k: v for k, v in config.items() if k != "isolation.level"}, logger=_QUIET)
+    except KafkaException as error:
+        refused(error)
+
+
+def require() -> None:
+    """Fail where the client's package is not installed."""
+    if find_spec("confluent_kafka") is None:
+        fail("WAREHOUSE_KAFKA_PACKAGE", package="confluent-kafka")
 
 
 def refused(error: Any) -> NoReturn:
