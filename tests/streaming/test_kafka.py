@@ -59,6 +59,7 @@ def test_json_with_broken_values_in_bounded_steps(broker, topic, made, rows):
         ("", "NOT_PARSED", f"{topic}-0@4"),
     ]
     assert values(rows("SELECT a, _offset FROM STREAM k WHERE a IS NOT NULL ORDER BY _offset")) == [(1, 0), (4, 6)]
+    assert values(rows("SELECT count(*) FROM STREAM k")) == [(3,)]
     assert values(rows("SELECT step, rows_in, bad FROM stream_progress('t')")) == [(1, 3, 2), (2, 3, 2), (3, 1, 0)]
 
 
@@ -153,6 +154,17 @@ def test_offsets_that_are_lost(broker, topic, made, rows):
     ]
 
 
+def test_records_that_go_while_a_step_is_read(broker, topic):
+    config = kafka_client.configuration({"kafka.bootstrap.servers": broker.servers})
+    broker.send(topic, *range(6))
+    broker.forget(topic, before=4)
+    found: list[int] = []
+    for begin, end, read in ((0, 6, [4, 5]), (0, 5, [4]), (0, 3, [])):
+        taken = kafka_client.messages(config, (topic, 0), begin, end, 20, found.append)
+        assert [m.offset() for some in taken for m in some] == read
+    assert found == [4, 4, 4]
+
+
 def test_panes_are_sent_on_once_whatever_fails(broker, topic, made, rows, monkeypatch):
     sent = broker.topic(f"{topic}-sent")
     broker.send(topic, {"team": "red", "n": 1}, {"team": "blue", "n": 5})
@@ -186,9 +198,7 @@ def received(broker: brokers.Broker, topic: str) -> list[tuple[str, str, int]]:
     """Return key, change and total of the records that are committed in a topic of one partition."""
     config = kafka_client.configuration({"kafka.bootstrap.servers": broker.servers})
     marks = kafka_client.Broker(config).marks([(topic, 0)])
-    lists = kafka_client.messages(
-        kafka_client.consumer(config), (topic, 0), 0, marks.latest[topic, 0], 20, lambda first: None
-    )
+    lists = kafka_client.messages(config, (topic, 0), 0, marks.latest[topic, 0], 20, lambda first: None)
     taken = [(m.key().decode(), json.loads(m.value())) for some in lists for m in some]
     return [(key, value["_change_type"], value["total"]) for key, value in taken]
 

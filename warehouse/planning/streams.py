@@ -326,6 +326,8 @@ def incompatible(old: StreamEntry, new: StreamEntry) -> str | None:
     """
     if old.format != new.format and not {old.format, new.format} <= FILE_FORMATS:
         return f"its source changes from {old.format} to {new.format}"
+    if new.format == "kafka" and old.option("reader") != new.option("reader"):
+        return f"its reader changes from {old.option('reader')} to {new.option('reader')}"
     types = {column.name.lower(): column.type for column in new.columns}
     for column in old.columns:
         now = types.get(column.name.lower())

@@ -11,7 +11,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NoReturn
@@ -21,6 +21,9 @@ from warehouse.streaming.kafka_offsets import Marks, Offsets, Place
 
 PATIENCE = 5.0
 """Seconds to wait for a broker's answer."""
+
+_FIRST, _MOST, _BYTES = 500, 10_000, 16_000_000
+"""Messages that are asked for at first, at most, and about how many bytes of them at once."""
 
 RENAMED = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -192,27 +195,39 @@ def refused(error: Any) -> NoReturn:
     fail("WAREHOUSE_KAFKA_CONFIGURATION", reason=error.args[0].str().rstrip("."))
 
 
-def messages(reader: Any, place: Place, begin: int, end: int, patience: float, on_lost: Callable[[int], None]) -> Any:
+def messages(
+    config: Mapping[str, Any], place: Place, begin: int, end: int, patience: float, on_lost: Callable[[int], None]
+) -> Iterator[list[Any]]:
     """Yield lists of the messages of a partition with offsets from ``begin`` up to, and without, ``end``.
 
     Offsets without a message (the marks of transactions, records that were aborted or compacted) are passed over.
 
     Args:
-        reader: what ``consumer`` returned.
+        config: what ``configuration`` returned.
         place: the partition.
         begin: the first offset.
         end: where to stop; it need not be the offset of a message.
         patience: seconds without progress after which the read fails.
         on_lost: called with the first offset there is when ``begin`` is no longer there; returning means: go on.
     """
-    from confluent_kafka import KafkaError, KafkaException, TopicPartition
+    reader = consumer(config)
+    try:
+        yield from _messages(reader, str(config["bootstrap.servers"]), place, begin, end, patience, on_lost)
+    finally:
+        reader.close()
+
+
+def _messages(
+    reader: Any, servers: str, place: Place, begin: int, end: int, patience: float, on_lost: Callable[[int], None]
+) -> Iterator[list[Any]]:
+    from confluent_kafka import KafkaError, TopicPartition
 
     topic, partition = place
     reader.assign([TopicPartition(topic, partition, begin)])
-    at, heard = begin, time.monotonic()
+    at, heard, count = begin, time.monotonic(), _FIRST
     while at < end:
         taken, done = [], False
-        for message in reader.consume(min(10_000, max(1, end - at)), timeout=0.5):
+        for message in reader.consume(min(count, end - at), timeout=0.5):
             error = message.error()
             if error is None:
                 if message.offset() >= end:
@@ -230,13 +245,16 @@ def messages(reader: Any, place: Place, begin: int, end: int, patience: float, o
                     reader.assign([TopicPartition(topic, partition, at)])
                 break
             elif error.fatal() or not error.retriable():
-                raise KafkaException(error)
+                reason = f"{topic}-{partition} at offset {at}: {error.str()}"
+                fail("WAREHOUSE_KAFKA_UNREACHABLE", servers=servers, reason=reason)
         if taken:
             yield taken
+            size = sum(len(message.value() or b"") for message in taken) // len(taken) + 1
+            count = max(1, min(_MOST, _BYTES // size))
         if done:
             return
         if taken or at >= end:
             heard = time.monotonic()
         elif time.monotonic() - heard > patience:
             reason = f"nothing came of {topic}-{partition} from offset {at} to {end - 1} in {patience:g} seconds"
-            fail("WAREHOUSE_KAFKA_UNREACHABLE", servers="the broker", reason=reason)
+            fail("WAREHOUSE_KAFKA_UNREACHABLE", servers=servers, reason=reason)

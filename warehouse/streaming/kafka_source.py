@@ -6,7 +6,6 @@ function of them alone. Option names are those of Spark's own connector.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -97,12 +96,10 @@ class Records:
 
         arrow = to_arrow_schema(self.schema, timezone="UTC")
         if partition.begin < partition.end:
-            reader = kafka_client.consumer(self.config)
-            with contextlib.closing(reader):
-                for taken in kafka_client.messages(
-                    reader, partition.place, partition.begin, partition.end, self.patience, on_lost
-                ):
-                    yield record_batch(taken, partition.place, arrow)
+            for taken in kafka_client.messages(
+                self.config, partition.place, partition.begin, partition.end, self.patience, on_lost
+            ):
+                yield record_batch(taken, partition.place, arrow)
         for one in lost:
             yield _lost_row(one, arrow)
 

@@ -155,6 +155,8 @@ def test_what_readers_can_live_with(entry):
     assert incompatible(old, replace(old, columns=tuple(reversed(old.columns)))) is None
     assert "kind" not in (incompatible(old, replace(old, format="rate")) or "kind")
     assert incompatible(old, replace(old, columns=old.columns[:1])) == "column arrived is gone"
+    python, spark = (replace(old, format="kafka", options=(("reader", name),)) for name in ("python", "spark"))
+    assert incompatible(python, spark) == "its reader changes from python to spark"
     changed = (Column("PLAYER", "int"), old.columns[1])
     assert incompatible(old, replace(old, columns=changed)) == "column player changes from string to int"
 
