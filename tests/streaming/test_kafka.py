@@ -210,8 +210,13 @@ def test_a_broker_that_does_not_answer_and_one_that_refuses_its_settings(made):
         made("", subscribe="t", kafka_kafkaesque="1")
 
 
-def test_secrets_are_shown_to_nobody(broker, rows, made):
+def test_secrets_are_shown_to_nobody(engine, rows, made):
     made("", subscribe="t", kafka_sasl_password="open sesame")
-    described = rows("DESCRIBE EXTENDED STREAM k")
-    assert "sesame" not in str(described)
+    described = rows("DESCRIBE EXTENDED STREAM k") + rows("EXPLAIN EXTENDED SELECT * FROM STREAM k")
     assert "kafka.sasl.password=***" in str(described)
+    with pytest.raises(WarehouseError) as error:
+        made("", replace=True, subscribe="t", kafka_sasl_passwort="open sesame")
+    assert "kafka.sasl.password?" in str(error.value)
+    logged = [file.read_text(errors="replace") for file in (engine.folder / "logs").rglob("*") if file.is_file()]
+    assert logged
+    assert not [text for text in (str(described), str(error.value), *logged) if "sesame" in text]
