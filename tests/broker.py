@@ -101,6 +101,24 @@ class Broker:
             producer.produce(topic, _bytes(value), partition=0)
         producer.flush(20)
         (producer.commit_transaction if commit else producer.abort_transaction)()
+        self.settle(topic)
+
+    def settle(self, topic: str) -> None:
+        """Wait until no transaction is open in partition 0: a commit returns before its mark is written."""
+        from confluent_kafka import IsolationLevel, TopicPartition
+        from confluent_kafka.admin import OffsetSpec
+
+        asked = {TopicPartition(topic, 0): OffsetSpec.latest()}
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            ends = set()
+            for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED):
+                for answer in self.admin.list_offsets(asked, isolation_level=level).values():
+                    ends.add(answer.result().offset)
+            if len(ends) == 1:
+                return
+            time.sleep(0.05)
+        raise TimeoutError(f"a transaction stays open in {topic}")
 
 
 def _bytes(value: Any) -> bytes | None:

@@ -197,6 +197,7 @@ def test_panes_are_sent_on_once_whatever_fails(broker, topic, made, rows, monkey
 def received(broker: brokers.Broker, topic: str) -> list[tuple[str, str, int]]:
     """Return key, change and total of the records that are committed in a topic of one partition."""
     config = kafka_client.configuration({"kafka.bootstrap.servers": broker.servers})
+    broker.settle(topic)
     marks = kafka_client.Broker(config).marks([(topic, 0)])
     lists = kafka_client.messages(config, (topic, 0), 0, marks.latest[topic, 0], 20, lambda first: None)
     taken = [(m.key().decode(), json.loads(m.value())) for some in lists for m in some]
