@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntry
-from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.results import Progress, Result
 from warehouse.language import statements
@@ -162,7 +162,7 @@ class Engine:
         from warehouse.streaming import relations
 
         return Relations(
-            lambda source: relations.stream_relation(self.folder, source),
+            lambda source: relations.stream_relation(self.spark, self.folder, source),
             lambda context: relations.function_relation(self.folder, context, self._bound),
         )
 
@@ -325,9 +325,9 @@ class Engine:
             facts += [("Steps", str(last.step)), ("Watermark", _instant(last.after)), ("Panes", str(folder / "panes"))]
             facts += [("Created", entry.created_at), ("Status", "running" if self.tables.is_running(entry) else "idle")]
             facts += [("Comment", entry.comment)] if entry.comment else []
-            facts += [(f"Property {k}", v) for k, v in entry.properties]
+            facts += [(f"Property {k}", "***" if is_secret(k) else v) for k, v in entry.properties]
             rows += [("", "", ""), ("# Streaming table", "", "")]
-            rows += [(label, text, "") for label, text in [*facts, ("Text", entry.text)]]
+            rows += [(label, text, "") for label, text in [*facts, ("Text", without_secrets(entry.text))]]
         return _Lines(("col_name", "data_type", "comment"), rows)
 
     def _report(self, entry: StreamingTableEntry, commit: Commit) -> None:

@@ -8,10 +8,38 @@ is here and nowhere else. Nothing in this module knows SQL or Spark.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import NoReturn
+
+_SECRET = r"[\w.\-]*(?:(?:pass|secret|token|jaas|credential|oauthbearer\.config)[\w.\-]*|\.key(?:\.pem)?)"
+_SECRET_VALUE = re.compile(
+    rf"""(?is)((?<![\w.\-]){_SECRET}['"`]?\s*=?\s*)('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")"""
+)
+_OPTIONS = re.compile(r"\b(?:OPTIONS|TBLPROPERTIES)\s*\(", re.IGNORECASE)
+
+
+def is_secret(name: str) -> bool:
+    """Say whether an option of that name holds a secret, which is shown to nobody."""
+    return re.fullmatch(_SECRET, name, re.IGNORECASE) is not None
+
+
+def without_secrets(text: str) -> str:
+    """Return a statement with the values of secret options and properties as stars, as long as before.
+
+    Example:
+        >>> without_secrets("OPTIONS ('kafka.sasl.password' 'x''y', subscribe 't')")
+        "OPTIONS ('kafka.sasl.password' '****', subscribe 't')"
+    """
+
+    def hidden(found: re.Match[str]) -> str:
+        value = found[2]
+        return found[1] + value[0] + re.sub(r"[^\n]", "*", value[1:-1]) + value[-1]
+
+    options = _OPTIONS.search(text)
+    return text[: options.end()] + _SECRET_VALUE.sub(hidden, text[options.end() :]) if options else text
 
 
 @dataclass(frozen=True, order=True)
@@ -158,7 +186,7 @@ def render(diagnostic: Diagnostic, source: SourceText | None) -> str:
 
 def _marked_lines(source: SourceText, span: Span, context: int = 1) -> list[str]:
     """Return the numbered lines around ``span`` with carets under its words."""
-    lines = source.text.split("\n")
+    lines = without_secrets(source.text).split("\n")
     first, start = line_and_position(source.text, span.start)
     last, end = line_and_position(source.text, max(span.end, span.start + 1) - 1)
     shift = source.line - 1 if source.name else 0

@@ -48,6 +48,9 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     """
     if isinstance(error, WarehouseError):
         return error.located_in(source)
+    ours = _ours(error)
+    if ours is not None:
+        return WarehouseError(ours, source=source)
     error = root(error)
     said = str(error)
     condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
@@ -85,6 +88,14 @@ def is_cancellation(error: BaseException) -> bool:
     """Say whether ``error`` is what remains of a cancelled job."""
     said = str(error)
     return any(word in said for word in _CANCELLED)
+
+
+def _ours(error: BaseException) -> Diagnostic | None:
+    """Return the error of ours that a Python worker of Spark's raised, of which only the text comes back."""
+    said = "\n".join(map(str, (error, *_causes(error))))
+    pattern = r"WarehouseError: \[(WAREHOUSE_\w+)\] (.*?) SQLSTATE: (\w{5})[ \t]*(?:\nhint: ([^\n]*))?"
+    found = re.search(pattern, said, re.DOTALL)
+    return Diagnostic(found[1], found[2], found[3], hint=found[4]) if found else None
 
 
 def _ask(error: BaseException, question: str) -> Any:

@@ -7,16 +7,17 @@ returns what is to be made. What only the source itself can tell (does the path 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from warehouse.catalog.entries import Column, Pairs, StreamEntry, quote_name
-from warehouse.errors import Diagnostic, Span, WarehouseError, diagnostic, fail
+from warehouse.errors import Diagnostic, Span, WarehouseError, diagnostic, fail, is_secret, without_secrets
 from warehouse.language.intervals import text_length
 from warehouse.language.statements import CreateStream, Interval, Name
 from warehouse.language.tokens import Kind, Token, tokenize_prefix
+from warehouse.planning import kafka
+from warehouse.planning.options import close_to, key_span, option, option_span
 
 SPARK_CATALOG = "spark_catalog"
 
@@ -76,7 +77,7 @@ _READER_OPTIONS: dict[str, tuple[str, ...]] = {
         *("readChangeFeed", "failOnDataLoss", "schemaTrackingLocation"),
     ),
 }
-_COUNTS = frozenset({"maxfilespertrigger"})
+_COUNTS = frozenset({"maxfilespertrigger", "maxoffsetspertrigger"})
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ class StreamPlan:
     format: str
     recorded: str | None
     watermark_column: str | None
+
+    @property
+    def place(self) -> Span:
+        """Return where the text says what is read: the path, Kafka's servers, or the format's name."""
+        return self.span_of("kafka.bootstrap.servers" if self.format == "kafka" else "path")
 
     def span_of(self, option: str) -> Span:
         """Return where the option's value stands, or the format's name when the option is not there."""
@@ -133,38 +139,19 @@ def normal_format(text: str) -> str:
     return text.lower() if text.lower() in FORMATS else text
 
 
-def option(statement: CreateStream, name: str) -> str | None:
-    """Return the value of an option, whose name is not case-sensitive."""
-    return next((value for key, value in statement.options if key.lower() == name.lower()), None)
-
-
-def option_span(statement: CreateStream, name: str) -> Span | None:
-    """Return where an option stands, or None."""
-    return next((span for key, span in statement.option_spans if key.lower() == name.lower()), None)
-
-
-def close_to(word: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """Return the known word that ``word`` is probably meant to be, or None."""
-    folded = {k.lower(): k for k in known}
-    found = difflib.get_close_matches(word.lower(), folded, 1, cutoff)
-    return folded[found[0]] if found else None
-
-
 # ---------------------------------------------------------------- checks
 
 
 def _check_format(statement: CreateStream) -> Iterator[Diagnostic]:
-    """Refuse a source that is not there yet, and one that is nearly a known one."""
+    """Refuse a source that is nearly a known one."""
     kind = normal_format(statement.format)
-    if kind == "kafka":
-        yield diagnostic("WAREHOUSE_STREAM_SOURCE_NOT_BUILT", statement.format_span, source=kind)
-    elif kind not in FORMATS and "." not in kind and (meant := close_to(kind, FORMATS, 0.6)):
+    if kind not in FORMATS and "." not in kind and (meant := close_to(kind, FORMATS, 0.6)):
         yield unknown_format(statement, meant)
 
 
 def unknown_format(statement: CreateStream, meant: str | None = None) -> Diagnostic:
     """Return the diagnostic for a source that nobody knows."""
-    known = ", ".join(sorted(FORMATS - {"kafka", "rate-micro-batch", "avro"}))
+    known = ", ".join(sorted(FORMATS - {"rate-micro-batch", "avro"}))
     advice = f"did you mean {meant}?" if meant else f"the sources are {known}, and any that Spark finds by its class."
     return diagnostic("WAREHOUSE_STREAM_FORMAT_UNKNOWN", statement.format_span, format=statement.format, advice=advice)
 
@@ -175,7 +162,7 @@ def _check_options(statement: CreateStream) -> Iterator[Diagnostic]:
     seen: set[str] = set()
     known = _known_options(statement)
     for key, value_span in statement.option_spans:
-        low, span = key.lower(), _key_span(statement, value_span)
+        low, span = key.lower(), key_span(statement, value_span)
         value = option(statement, key) or ""
         if low in seen:
             yield diagnostic("WAREHOUSE_STREAM_OPTION_REPEATED", span, option=key)
@@ -196,18 +183,6 @@ def _check_options(statement: CreateStream) -> Iterator[Diagnostic]:
         )
 
 
-def _key_span(statement: CreateStream, value: Span) -> Span:
-    """Return where the name of the option stands whose value is at ``value``."""
-    tokens, _ = tokenize_prefix(statement.source.text[: value.start])
-    tokens = [t for t in tokens if t.kind is not Kind.END]
-    if tokens and tokens[-1].text == "=":
-        tokens.pop()
-    last = first = len(tokens) - 1
-    while first > 1 and tokens[first - 1].text in (".", "-") and tokens[first].kind is not Kind.STRING:
-        first -= 2
-    return tokens[first].span.to(tokens[last].span) if tokens else value
-
-
 def _known_options(statement: CreateStream) -> tuple[str, ...]:
     """Return the options of the statement's source, or nothing where any may be meant."""
     kind = normal_format(statement.format)
@@ -220,6 +195,12 @@ def _known_options(statement: CreateStream) -> tuple[str, ...]:
     if kind in _READER_OPTIONS:
         return (*_READER_OPTIONS[kind], *_FILE_OPTIONS, *FILE_STREAM_OPTIONS)
     return ()
+
+
+def _check_kafka(statement: CreateStream) -> Iterator[Diagnostic]:
+    """Refuse what cannot be meant of Kafka."""
+    if normal_format(statement.format) == "kafka":
+        yield from kafka.check(statement, _READER_OPTIONS["json"])
 
 
 def _check_replay(statement: CreateStream) -> Iterator[Diagnostic]:
@@ -283,6 +264,7 @@ def _check_columns(statement: CreateStream) -> Iterator[Diagnostic]:
 CHECKS: tuple[Callable[[CreateStream], Iterator[Diagnostic]], ...] = (
     _check_format,
     _check_options,
+    _check_kafka,
     _check_replay,
     _check_intervals,
     _check_columns,
@@ -344,6 +326,8 @@ def incompatible(old: StreamEntry, new: StreamEntry) -> str | None:
     """
     if old.format != new.format and not {old.format, new.format} <= FILE_FORMATS:
         return f"its source changes from {old.format} to {new.format}"
+    if new.format == "kafka" and old.option("reader") != new.option("reader"):
+        return f"its reader changes from {old.option('reader')} to {new.option('reader')}"
     types = {column.name.lower(): column.type for column in new.columns}
     for column in old.columns:
         now = types.get(column.name.lower())
@@ -398,7 +382,7 @@ def description(entry: StreamEntry, extended: bool) -> list[tuple[str, str, str 
         ("Comment", entry.comment),
         ("Properties", pairs_text(entry.properties)),
         ("Created", entry.created_at),
-        ("Text", entry.text),
+        ("Text", without_secrets(entry.text)),
     )
     rows += [("", "", ""), ("# Detailed Stream Information", "", "")]
     return rows + [(label, value, "") for label, value in facts if value]
@@ -406,7 +390,8 @@ def description(entry: StreamEntry, extended: bool) -> list[tuple[str, str, str 
 
 def pairs_text(pairs: Pairs) -> str:
     """Return options or properties as Spark's DESCRIBE shows them."""
-    return f"[{', '.join(f'{key}={value}' for key, value in pairs)}]" if pairs else ""
+    shown = (f"{key}={'***' if is_secret(key) else value}" for key, value in pairs)
+    return f"[{', '.join(shown)}]" if pairs else ""
 
 
 _UNITS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))

@@ -21,10 +21,7 @@ from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, 
 from warehouse.catalog.store import file_stem
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import panes
-from warehouse.streaming.sources import BAD, POSITION, quoted, schema_of
-
-WHY = "__w_why"
-"""Column of the rows given to ``append``: why the row is set aside. May be missing: then all are NOT_PARSED."""
+from warehouse.streaming.layout import BAD, POSITION, WHY, quoted, schema_of
 
 NOT_PARSED = "NOT_PARSED"
 TIME_IS_NULL = "TIME_IS_NULL"

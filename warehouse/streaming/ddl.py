@@ -23,7 +23,7 @@ from warehouse.errors import Diagnostic, WarehouseError, fail
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.planning import streams
 from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
-from warehouse.streaming import bad_rows, replay, sources
+from warehouse.streaming import bad_rows, kafka, replay, sources
 from warehouse.streaming.sources import first_line, path_exists, quoted
 
 
@@ -166,12 +166,12 @@ def _with(entry: StreamEntry, **changes: Any) -> StreamEntry:
 
 
 def _at(error: WarehouseError, plan: StreamPlan) -> WarehouseError:
-    """Return an error without a place as one at the path, or at the source's name where there is none."""
+    """Return an error without a place as one at the path, or where else its source is named."""
     return WarehouseError(*(_with_span(d, plan) for d in error.diagnostics))
 
 
 def _with_span(found: Diagnostic, plan: StreamPlan) -> Diagnostic:
-    return found if found.span else replace(found, span=plan.span_of("path"))
+    return found if found.span else replace(found, span=plan.place)
 
 
 def _check_source(spark: SparkSession, plan: StreamPlan) -> None:
@@ -201,6 +201,9 @@ def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
             if "watermark" in by_name and kept[by_name["watermark"]].strip().lower() not in ("none", "complete"):
                 kept[by_name["watermark"]] = os.path.abspath(kept[by_name["watermark"]])
     parsed = kept.get(by_name.get("format", "format")) if plan.format == "replay" else plan.format
+    if plan.format == "kafka":
+        kept |= kafka.settled(spark, kept)
+        parsed = kafka.value_format(kept)
     if (parsed in RECORD_FORMATS or plan.format == "replay") and "timezone" not in by_name:
         # Else the same file would mean other instants once the session's time zone is set anew.
         kept["timeZone"] = spark.conf.get("spark.sql.session.timeZone") or "UTC"
@@ -264,6 +267,8 @@ def _columns(spark: SparkSession, plan: StreamPlan, draft: StreamEntry) -> tuple
     """Return the stream's columns: declared and fit for the source, or the source's own."""
     declared = _declared(spark, plan) if plan.statement.columns is not None else None
     source = draft.option("format") or "" if plan.format == "replay" else plan.format
+    if source == "kafka":
+        return _kafka_columns(plan, draft, declared)
     if declared is not None and source not in sources.OWN_SCHEMA_FORMATS:
         return declared
     known = _known(spark, plan, draft, source)
@@ -279,6 +284,20 @@ def _columns(spark: SparkSession, plan: StreamPlan, draft: StreamEntry) -> tuple
             listed = ", ".join(f"{quote_name(c.name)} {c.type}" for c in known)
             wanted = {"source": source, "column": column.name, "type": column.type, "known": listed}
             fail("WAREHOUSE_STREAM_COLUMNS_DIFFER", span, **wanted)
+    return declared
+
+
+def _kafka_columns(plan: StreamPlan, draft: StreamEntry, declared: tuple[Column, ...] | None) -> tuple[Column, ...]:
+    """Return the columns of a stream from Kafka: declared and to be had, or those of its records."""
+    known = kafka.known_columns(draft)
+    if declared is None:
+        return known or ()
+    spans = column_names(plan.statement)
+    for column, (_, span) in zip(declared, spans, strict=False):
+        wanted = kafka.misfit(column, known)
+        if wanted:
+            named = {"column": column.name, "type": column.type, "wanted": wanted}
+            fail("WAREHOUSE_KAFKA_COLUMN", span, **named)
     return declared
 
 

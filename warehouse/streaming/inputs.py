@@ -12,8 +12,9 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamEntry, quote_name
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
-from warehouse.streaming import bad_rows, panes, poison, sources
+from warehouse.streaming import panes, poison, sources
 from warehouse.streaming.json_size import json_size
+from warehouse.streaming.layout import OFFSETS_LOST, WHY
 from warehouse.streaming.measured import Measured
 
 ARRIVAL = "__w_arrival"
@@ -68,7 +69,7 @@ class Inputs:
             if marked is None:
                 raise error
             cleared.append(marked)
-        if not any(frame.where(f"{bad_rows.WHY} IS NOT NULL").head(1) for frame in cleared):
+        if not any(frame.where(f"{WHY} <> '{OFFSETS_LOST}'").head(1) for frame in cleared):
             raise error
         return cleared
 

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.execution.spark_errors import RAISED, root
+from warehouse.streaming.layout import BAD, WHY
 
 MOST = 200
 """Rows of one step that are looked for; a step with more of them fails, as the query itself must be wrong."""
@@ -64,8 +65,9 @@ def set_aside(frame: DataFrame, columns: tuple[Column, ...], probe: Probe) -> Da
         halves += [(low, middle), (middle, high)]
     whole = "to_json(struct(" + ", ".join(quote_name(c.name) for c in columns) + "))"
     why = F.create_map(*(F.lit(part) for pair in found for part in pair))[F.col(ID)] if found else F.lit(None)
-    marked = numbered.withColumn("__w_why", why.cast("string"))
-    return marked.withColumn("__w_bad", F.expr(f"CASE WHEN __w_why IS NOT NULL THEN {whole} ELSE __w_bad END")).drop(ID)
+    known = F.col(WHY) if WHY in frame.columns else F.lit(None)
+    marked = numbered.withColumn(BAD, F.coalesce(BAD, F.when(why.isNotNull(), F.expr(whole))))
+    return marked.withColumn(WHY, F.coalesce(known, why.cast("string"))).drop(ID)
 
 
 def _failure(rows: DataFrame, probe: Probe) -> str | None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from pyspark.sql import SparkSession
+
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
@@ -19,7 +21,7 @@ from warehouse.planning.render import FunctionRelation
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
-from warehouse.streaming import bad_rows, late, panes, sources
+from warehouse.streaming import bad_rows, kafka, late, panes, sources
 from warehouse.streaming.log import START, Commit, StepLog
 from warehouse.streaming.runner import table_folder
 from warehouse.streaming.state import State
@@ -28,11 +30,13 @@ from warehouse.streaming.tables import keyed
 FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress")
 
 
-def stream_relation(home: Path, source: StreamSource) -> str:
+def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> str:
     """Return all that has arrived of a stream, as a batch sees it."""
     match source.kind:
         case SourceKind.STREAM:
             assert isinstance(source.entry, StreamEntry)
+            if source.entry.format == "kafka":
+                return kafka.batch_view(spark, source.entry)
             return sources.batch_relation(source.entry)
         case SourceKind.PANES:
             assert isinstance(source.entry, StreamingTableEntry)

@@ -28,12 +28,8 @@ from warehouse.planning.streams import (
     RECORD_FORMATS,
     RESERVED_PREFIX,
 )
-
-BAD = f"{RESERVED_PREFIX}bad"
-"""STRING: the text of a record that did not parse, else NULL."""
-
-POSITION = f"{RESERVED_PREFIX}position"
-"""STRING: the file a row came from, as a URI; NULL where the source has no files."""
+from warehouse.streaming import kafka
+from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, quoted, schema_of
 
 ARRIVAL = f"{RESERVED_PREFIX}arrival"
 """BIGINT: processing time in microseconds."""
@@ -57,6 +53,8 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
     Raises:
         WarehouseError: the path is gone, or Spark cannot read the source as a stream.
     """
+    if entry.format == "kafka":
+        return kafka.streaming_frame(spark, entry)
     check_path(spark, entry)
     _check_file_names(entry)
     try:
@@ -95,9 +93,12 @@ def batch_frame(spark: SparkSession, entry: StreamEntry, source: str) -> DataFra
 
 def refuse_bad(entry: StreamEntry, rows: DataFrame) -> None:
     """Fail with the first broken record of ``rows``, if there is one and the stream says FAIL."""
-    if not entry.fail_on_error or entry.format not in RECORD_FORMATS | {"replay"}:
+    if not entry.fail_on_error or entry.format not in RECORD_FORMATS | {"replay", "kafka"}:
         return
-    broken = rows.where(F.col(BAD).isNotNull()).select(POSITION, BAD).orderBy(POSITION, BAD).limit(1).collect()
+    bad = F.col(BAD).isNotNull()
+    if WHY in rows.columns:  # what is gone is for failOnDataLoss to fail on
+        bad &= ~F.col(WHY).eqNullSafe(OFFSETS_LOST)
+    broken = rows.where(bad).select(POSITION, BAD).orderBy(POSITION, BAD).limit(1).collect()
     for position, record in broken:
         fail("WAREHOUSE_BAD_RECORD", name=entry.qualified, file=position or entry.format, record=shortened(record))
 
@@ -123,11 +124,6 @@ def whole(columns: Iterable[Column]) -> str:
     A sum of null tests, or a comparison with the smallest integer, is folded away by Spark 4.2 in some query.
     """
     return f"pmod(hash({', '.join(f'isnull({quoted(c.name)})' for c in columns)}), 2) < 2"
-
-
-def quoted(name: str) -> str:
-    """Return ``name`` in backticks: what Spark's column functions need for every name that is data."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def shortened(text: str, most: int = 200) -> str:
@@ -247,11 +243,6 @@ def parsed_schema(entry: StreamEntry, source: str | None = None) -> StructType:
     if (source or entry.format) in RECORD_FORMATS:
         fields = [*fields, StructField(BAD, StringType())]
     return StructType(fields)
-
-
-def schema_of(columns: Iterable[Column]) -> StructType:
-    """Return a Spark schema of ``columns``."""
-    return StructType.fromDDL(", ".join(f"{quoted(c.name)} {c.type}" for c in columns))
 
 
 def columns_of(schema: StructType) -> tuple[Column, ...]:

@@ -24,7 +24,7 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, faults, panes, replay, sources
+from warehouse.streaming import bad_rows, faults, kafka_sink, panes, replay, sources
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.log import Commit, StepLog
 from warehouse.streaming.runner import Runner, table_folder
@@ -54,6 +54,7 @@ class StreamingTables:
     def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report):
         self.spark, self.catalog, self.home, self.bind, self.report = spark, catalog, home, bind, report
         self._feeds: dict[str, Feed] = {}
+        self._sinks: dict[str, kafka_sink.Sink] = {}
         self._guard = threading.RLock()
         self._running: dict[str, _Background] = {}
 
@@ -67,6 +68,7 @@ class StreamingTables:
         Raises:
             WarehouseError: the first steps failed; then nothing of the table is left.
         """
+        kafka_sink.check(entry)
         if old is not None:
             self._refuse_readers(old)
             self.stop(old, quiet=True)
@@ -85,6 +87,7 @@ class StreamingTables:
             raise
         if old is not None:
             self._discard(old.id)
+        self._send(entry)
         return commits
 
     def _undo(self, entry: StreamingTableEntry, old: StreamingTableEntry | None) -> None:
@@ -150,6 +153,7 @@ class StreamingTables:
         """Remove the bad rows and the folder of a table that no entry names any more, in this order."""
         with self._guard:
             self._feeds.pop(identity, None)
+            self._sinks.pop(identity, None)
         bad_rows.forget_reader(self.spark, self.home, identity)
         faults.passed("bad_rows_forgotten")
         shutil.rmtree(self.home / "streaming" / identity, ignore_errors=True)
@@ -173,7 +177,20 @@ class StreamingTables:
                 if running:
                     self.start(self._current(entry), running.every)
         feed = self._feed(entry, None)
-        return list(feed.drain() if drain else feed.refresh())
+        commits = list(feed.drain() if drain else feed.refresh())
+        self._send(entry)
+        return commits
+
+    def _send(self, entry: StreamingTableEntry) -> None:
+        """Send what the table's sink does not have yet, if it has one; also what was left from an earlier run."""
+        if kafka_sink.settings(entry) is None:
+            return
+        with self._guard:
+            sink = self._sinks.get(entry.id)
+            if sink is None:
+                folder = table_folder(self.home, entry)
+                sink = self._sinks[entry.id] = kafka_sink.Sink(self.spark, folder, entry, keyed(entry))
+        sink.send()
 
     def _current(self, entry: StreamingTableEntry) -> StreamingTableEntry:
         """Return the entry that the catalog has under the same name now."""
@@ -254,6 +271,7 @@ class StreamingTables:
             while not bell.is_set():
                 try:
                     list(self._feed(entry, None).refresh(bell))
+                    self._send(entry)
                 except BaseException as error:
                     failure.append(error)
                     return

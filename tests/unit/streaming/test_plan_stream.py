@@ -51,7 +51,17 @@ def test_a_plan():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("CREATE STREAM s USING kafka", [("STREAM_SOURCE_NOT_BUILT", "kafka")]),
+        ("CREATE STREAM s USING kafka", [("KAFKA_OPTION_MISSING", "kafka"), ("KAFKA_OPTION_MISSING", "kafka")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.server 'h:1', subscribe 't')", [("STREAM_OPTION_UNKNOWN", "kafka.bootstrap.server")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', assign '[1]')", [("KAFKA_SUBSCRIPTIONS", "'[1]'"), ("STREAM_OPTION_VALUE", "'[1]'")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', failOnDateLoss 'no')", [("STREAM_OPTION_UNKNOWN", "failOnDateLoss")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', failOnDataLoss 'no')", [("STREAM_OPTION_VALUE", "'no'")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribePattern '(')", [("STREAM_OPTION_VALUE", "'('")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', startingOffsets 'erliest')", [("STREAM_OPTION_VALUE", "'erliest'")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', maxOffsetsPerTrigger '0')", [("STREAM_OPTION_VALUE", "'0'")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', kafka.auto.offset.reset 'x')", [("KAFKA_OPTION_OURS", "kafka.auto.offset.reset")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', value.format 'json')", [("STREAM_COLUMNS_UNKNOWN", "kafka")]),
+        ("CREATE STREAM s USING kafka OPTIONS (kafka.bootstrap.servers 'h:1', subscribe 't', value.format 'avro')", [("KAFKA_OPTION_MISSING", "'avro'")]),
         ("CREATE STREAM s USING jsno OPTIONS (path 'x')", [("STREAM_FORMAT_UNKNOWN", "jsno")]),
         ("CREATE STREAM s USING json", [("STREAM_PATH_MISSING", "json")]),
         ("CREATE STREAM s USING json OPTIONS (path '')", [("STREAM_PATH_MISSING", "''")]),
@@ -145,6 +155,8 @@ def test_what_readers_can_live_with(entry):
     assert incompatible(old, replace(old, columns=tuple(reversed(old.columns)))) is None
     assert "kind" not in (incompatible(old, replace(old, format="rate")) or "kind")
     assert incompatible(old, replace(old, columns=old.columns[:1])) == "column arrived is gone"
+    python, spark = (replace(old, format="kafka", options=(("reader", name),)) for name in ("python", "spark"))
+    assert incompatible(python, spark) == "its reader changes from python to spark"
     changed = (Column("PLAYER", "int"), old.columns[1])
     assert incompatible(old, replace(old, columns=changed)) == "column player changes from string to int"
 

@@ -1,0 +1,32 @@
+"""The layout in which every source gives its rows: the stream's columns, then ``BAD`` and ``POSITION``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql.types import StructType
+
+from warehouse.catalog.entries import Column
+from warehouse.planning.streams import RESERVED_PREFIX
+
+BAD = f"{RESERVED_PREFIX}bad"
+"""STRING: the text of a record that did not parse, else NULL."""
+
+POSITION = f"{RESERVED_PREFIX}position"
+"""STRING: where a row came from: its file as a URI, ``topic-partition@offset``; NULL where the source has neither."""
+
+WHY = f"{RESERVED_PREFIX}why"
+"""STRING: why a bad row is set aside; the column may be missing: then every bad row is one that did not parse."""
+
+OFFSETS_LOST = "OFFSETS_LOST"
+"""Why a row is set aside that no record came with: it tells of records that were gone."""
+
+
+def quoted(name: str) -> str:
+    """Return ``name`` in backticks: what Spark's column functions need for every name that is data."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def schema_of(columns: Iterable[Column]) -> StructType:
+    """Return a Spark schema of ``columns``."""
+    return StructType.fromDDL(", ".join(f"{quoted(c.name)} {c.type}" for c in columns))
