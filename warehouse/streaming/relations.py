@@ -21,7 +21,7 @@ from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, late, panes, sources
 from warehouse.streaming.log import START, Commit, StepLog
-from warehouse.streaming.runner import table_folder
+from warehouse.streaming.runner import step_log, table_folder
 from warehouse.streaming.state import State
 from warehouse.streaming.tables import keyed
 
@@ -79,12 +79,12 @@ def function_relation(
                 listed = columns(tuple(quote_name(c.name) for c in panes.late_columns(late.sources(bind(entry)))))
                 return f"(SELECT {listed} FROM {stored} ORDER BY _step)"
             case "stream_progress":
-                return progress(StepLog(folder))
+                return progress(step_log(home, entry))
             case "stream_state":
                 query = bind(entry).windowed
                 if query is None:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
-                return state(folder, query)
+                return state(folder, query, step_log(home, entry).last())
         raise AssertionError(call.function)
 
     return relation
@@ -141,9 +141,8 @@ def _seconds(micros: int | None) -> str:
 # ------------------------------------------------------------------ stream_state
 
 
-def state(folder: Path, query: WindowedQuery) -> str:
-    """Return the relation of ``stream_state('t')``: the live windows as of the newest commit record."""
-    commit = StepLog(folder).last()
+def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
+    """Return the relation of ``stream_state('t')``: the live windows as of ``commit``."""
     files = State(folder / "state", query)
     names = ([commit.base] if commit.base else []) + list(commit.deltas)
     listed = columns(step.state_columns(query))
