@@ -84,7 +84,7 @@ def judge(old: Version, new: Version) -> Verdict:
         return _rebuild(new.query, [f"the new query {kind}, and the old one {'has' if 'no' in kind else 'has none'}"])
     if old.entry.definitions != old.query.definitions:
         return _rebuild(
-            new.query, ["a window or a trigger of your own that it was made with is defined differently now"]
+            new.query, ["a window or a trigger of your own, with which it was made, is defined differently"]
         )
     if reasons := list(_other_sources(old.query, new.query)):
         return _rebuild(new.query, reasons)
@@ -204,6 +204,8 @@ def _judge_windowed(old: Version, new: Version) -> Verdict:
     elif was.block.splits and partials != list(range(len(was.block.parts.partials))):
         reasons.append("sessions that can fall apart keep partial results per instant, which cannot be made others")
     changes = list(_changes(old, new, was, now))
+    if order:
+        changes.append("the keys of GROUP BY in another order")
     if reasons:
         return _rebuild(new.query, reasons, changes)
     places = {o.name.lower(): i for i, o in enumerate(was.block.result)}
@@ -354,8 +356,6 @@ def _changes(old: Version, new: Version, was: Canonical, now: Canonical) -> Iter
         yield f"{', '.join(added)}: from what is kept already"
     if gone:
         yield f"{', '.join(gone)}: kept no longer"
-    if was.keys != now.keys and sorted(was.keys) == sorted(now.keys):
-        yield "the keys of GROUP BY in another order"
 
 
 def _trigger(query: Canonical) -> str:

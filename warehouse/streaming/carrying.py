@@ -46,7 +46,7 @@ def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, las
         last, step=number, before=last.after, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0,
         due_clock=last.now + 1 if carry.looks_again and rows else last.due_clock,
         rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
-        lags=last.lags if carry.new.percentiles == carry.old.percentiles else {}, seconds=0.0,
+        seconds=0.0,
     )  # fmt: skip
     log.commit(record)
 
