@@ -60,6 +60,7 @@ class Carry:
         return (
             not self.looks_again
             and self.partials == same[0]
+            and all(dict(self.fields).get(name, name) == name for name in self.new.parts.fields)
             and self.pending == self.old.pending_columns
             and step.state_columns(self.old) == step.state_columns(self.new)
             and step.content_types(self.old) == step.content_types(self.new)
