@@ -162,6 +162,12 @@ class StepLog:
         record = self._commit(newest) if newest else START
         return record if record.revision <= self.revision else next(self._newest_first(), START)
 
+    def at(self, step: int) -> Commit | None:
+        """Return the commit record of ``step``, None where there is none."""
+        file = self.commits / f"{step:09}.json"
+        record = self._commit(file) if file.exists() else None
+        return record if record and record.revision <= self.revision else None
+
     def recent(self, count: int = KEPT) -> list[Commit]:
         """Return the newest commit records, newest first."""
         return list(islice(self._newest_first(), count))
@@ -179,7 +185,7 @@ class StepLog:
     def _commit(self, file: Path) -> Commit:
         found = _read(file)
         if found.get("format", 0) > FORMAT:
-            fail("WAREHOUSE_FOLDER_TOO_NEW", folder=file.parent.parent, found=found["format"], known=FORMAT)
+            fail("WAREHOUSE_FOLDER_NEWER", folder=file.parent.parent, version=found["format"], known=FORMAT)
         return Commit(**{**found, "deltas": tuple(found["deltas"]), "lateness": tuple(found.get("lateness", ()))})
 
 
