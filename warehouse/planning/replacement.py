@@ -18,6 +18,7 @@ from enum import Enum
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry
 from warehouse.dataflow.aggregates import BLIND_TO_DUPLICATES, Call
 from warehouse.dataflow.carry import Carry
+from warehouse.dataflow.slots import slots_type
 from warehouse.language.statements import Mode
 from warehouse.planning.canonical import Canonical, canonical
 from warehouse.planning.continued import reordered
@@ -86,6 +87,9 @@ def judge(old: Version, new: Version) -> Verdict:
         return _rebuild(
             new.query, ["a window or a trigger of your own, with which it was made, is defined differently"]
         )
+    if old.entry.current.lower() != new.entry.current.lower():
+        where = f"in schema {new.entry.current}, and were in {old.entry.current}"
+        return _rebuild(new.query, [f"names that say no schema are looked up {where}"])
     if reasons := list(_other_sources(old.query, new.query)):
         return _rebuild(new.query, reasons)
     if reasons := list(_other_columns(old, new)):
@@ -203,7 +207,7 @@ def _judge_windowed(old: Version, new: Version) -> Verdict:
     missing = [i for i, place in enumerate(partials) if place is None]
     if missing and not _can_compute(was, now, missing, fields):
         reasons += list(_not_kept(was, now))
-    elif was.block.splits and partials != list(range(len(was.block.parts.partials))):
+    elif was.block.splits and not _same_slots(was, now, partials, fields):
         reasons.append("sessions that can fall apart keep partial results per instant, which cannot be made others")
     changes = list(_changes(old, new, was, now))
     if order:
@@ -303,6 +307,12 @@ def _can_compute(was: Canonical, now: Canonical, missing: list[int], fields: dic
 def _arguments(call: Call) -> set[str]:
     named = {a.sql for a in (*call.arguments, *call.ordering) if not a.constant}
     return named | ({call.filter} if call.filter else set())
+
+
+def _same_slots(was: Canonical, now: Canonical, partials: list[int | None], fields: dict[str, str]) -> bool:
+    """Say whether partial results have the same places and types under both queries."""
+    same_rows = all(fields.get(name, name) == name for name in now.block.parts.fields)
+    return same_rows and partials == list(range(len(was.partials))) and slots_type(was.block) == slots_type(now.block)
 
 
 def _not_kept(was: Canonical, now: Canonical) -> Iterator[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -80,9 +80,24 @@ class StreamingTables:
         Raises:
             WarehouseError: the first steps failed; then nothing of the table is left.
         """
-        if old is not None:
-            self._refuse_readers(old)
-            self.stop(old, quiet=True)
+        if old is None:
+            return self._made(entry, query, None)
+        self._refuse_readers(old)
+        with self._stopped(old):
+            return self._made(entry, query, old)
+
+    @contextmanager
+    def _stopped(self, entry: StreamingTableEntry) -> Iterator[None]:
+        """Let a table that runs in the background rest; what has its name then runs on at the same pace."""
+        running = self._running.get(entry.id) if self.is_running(entry) else None
+        self.stop(entry, quiet=True)
+        try:
+            yield
+        finally:
+            if running:
+                self.start(self._current(entry), running.every)
+
+    def _made(self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry | None) -> list[Commit]:
         try:
             self._make_folder(table_folder(self.home, entry), query)
             faults.passed("folder")
@@ -118,9 +133,7 @@ class StreamingTables:
             WarehouseError: a step failed. If it was the first of the new query, and nothing of it can be seen yet,
                 the table is as it was.
         """
-        running = self._running.get(old.id) if self.is_running(old) else None
-        self.stop(old, quiet=True)
-        try:
+        with self._stopped(old):
             former = self._feed(old, None)
             if former.log.intent(former.log.last().step + 1):  # begun by the old query: only it can end it
                 list(former.refresh())
@@ -140,9 +153,6 @@ class StreamingTables:
                 with suppress(Exception):
                     self._take_back(former, entry, old)
                 raise
-        finally:
-            if running:
-                self.start(self._current(old), running.every)
 
     def _carried(
         self, former: Feed, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry,
@@ -274,14 +284,9 @@ class StreamingTables:
     def refresh(self, entry: StreamingTableEntry, full: bool = False, drain: bool = False) -> list[Commit]:
         """Run the steps for what has arrived; ``full`` starts again from nothing, ``drain`` closes every window."""
         if full:
-            running = self._running.get(entry.id) if self.is_running(entry) else None
-            query = self.bind(entry)
-            anew = replace(entry, id=_renewed(entry.id), definitions=query.definitions)
-            try:
-                return self.create(anew, query, entry)
-            finally:
-                if running:
-                    self.start(self._current(entry), running.every)
+            anew = replace(entry, id=_renewed(entry.id), revision=0, closed=None, key_order=(), former=())
+            query = self.bind(anew)
+            return self.create(replace(anew, definitions=query.definitions), query, entry)
         feed = self._feed(entry, None)
         return list(feed.drain() if drain else feed.refresh())
 

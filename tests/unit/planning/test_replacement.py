@@ -244,3 +244,9 @@ def test_readers() -> None:
     reader = SUMS.version()
     assert harm(reader.query, reader.query, reader.entry) is None
     assert harm(reader.query, replace(SUMS, select="p, sum(d) AS total").version().query, reader.entry)
+
+
+def test_names_without_a_schema_mean_the_same() -> None:
+    old, new = SUMS.version(), SUMS.version()
+    elsewhere = judge(old, replace(new, entry=replace(new.entry, current="other")))
+    assert elsewhere.outcome is ANEW and "looked up in schema other" in elsewhere.changes[0]
