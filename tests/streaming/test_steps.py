@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.statements import Rows
+from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
 
 
@@ -24,7 +26,7 @@ def stream(rows: Rows, folder: Path) -> None:
     )
 
 
-def test_as_of_step(rows: Rows, tmp_path: Path) -> None:
+def test_as_of_step(rows: Rows, engine: Engine, schema: str, tmp_path: Path) -> None:
     """Of t, its panes, late rows and state; beside the present in one query; where it is not kept, that is said."""
     write(tmp_path / "in", ("a", 1, "01T12:00"), ("a", 2, "01T12:30"), ("b", 4, "01T13:30"))
     stream(rows, tmp_path / "in")
@@ -54,7 +56,9 @@ def test_as_of_step(rows: Rows, tmp_path: Path) -> None:
     assert changed == [{"p": "a", "more": 0}, {"p": "b", "more": 16}]
     assert rows("SELECT max(t.d) AS d FROM t AS OF STEP 1") == [{"d": 4}]
     assert len(rows("SELECT * FROM stream_progress('t') AS OF STEP 2")) == 2
-    rows("DRAIN STREAMING TABLE t")
+    entry = engine.catalog.streaming_table(schema, "t")
+    assert entry
+    shutil.rmtree(engine.folder / "streaming" / entry.id / "state" / "delta-000000001")
     for text, condition in (
         ("SELECT * FROM t AS OF STEP 9", "WAREHOUSE_STEP_UNKNOWN"),
         ("SELECT * FROM stream_state('t') AS OF STEP 1", "WAREHOUSE_STEP_NOT_KEPT"),
