@@ -214,7 +214,7 @@ def _verdict(context: Context, old: StreamingTableEntry, new: Version, relations
             try:
                 reason = harm(before, relations.bound(after, reader), reader)
             except WarehouseError as error:
-                reason = error.diagnostics[0].message
+                reason = error.diagnostics[0].message.partition(". Did you mean")[0].rstrip(".")
             hurt += [(reader.qualified, reason)] if reason else []
     return with_readers(verdict, tuple(hurt), tuple(r.qualified for r in readers))
 

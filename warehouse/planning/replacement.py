@@ -213,7 +213,7 @@ def _judge_windowed(old: Version, new: Version) -> Verdict:
     if order:
         changes.append("the keys of GROUP BY in another order")
     if reasons:
-        return _rebuild(new.query, reasons, changes)
+        return _rebuild(new.query, reasons, [change.rpartition(": ")[0] or change for change in changes])
     places = {o.name.lower(): i for i, o in enumerate(was.block.result)}
     carry = Carry(
         was.block, now.block, tuple(partials), tuple(fields.items()),
@@ -359,15 +359,19 @@ def _changes(old: Version, new: Version, was: Canonical, now: Canonical) -> Iter
         if name in was.outputs and was.outputs[name] != text:
             yield f"column {name} is computed differently: panes emitted so far keep what they hold"
     if was.hiding != now.hiding:
-        yield "HAVING, or the WHERE around: panes emitted so far stand until their window's next one"
+        yield "HAVING, or a WHERE around, is another: panes emitted so far stand until their window's next one"
     known = {was.call(c) for c in was.block.calls}
     wanted = {now.call(c) for c in now.block.calls}
     added = [_shown(now, c) for c in now.block.calls if now.call(c) not in known]
     gone = [_shown(was, c) for c in was.block.calls if was.call(c) not in wanted]
     if added:
-        yield f"{', '.join(added)}: from what is kept already"
+        yield f"{', '.join(added)} {_is_or_are(added)} added: from what is kept already"
     if gone:
-        yield f"{', '.join(gone)}: kept no longer"
+        yield f"{', '.join(gone)} {'goes' if len(gone) == 1 else 'go'} away: kept no longer"
+
+
+def _is_or_are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _trigger(query: Canonical) -> str:
