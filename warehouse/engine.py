@@ -211,6 +211,7 @@ class Engine:
         from warehouse.planning.explain import losses
         from warehouse.planning.replacement import Outcome
         from warehouse.streaming import ddl
+        from warehouse.streaming.runner import step_log
 
         source = plan.source
         match plan:
@@ -247,6 +248,8 @@ class Engine:
                     made = "replaced, rebuilt from source" if old else "created"
                 message = f"streaming table {entry.qualified} {made}: {_summary(commits)}"
                 told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(query)))
+                if verdict and verdict.entry and step_log(self.folder, entry).last().drained:
+                    told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
                 return Result(source, message=message, warnings=told)
             case plans.Refresh(entry=entry, full=full, drain=drain):
                 commits = self.tables.refresh(entry, full, drain)

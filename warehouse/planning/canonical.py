@@ -133,9 +133,9 @@ class Canonical:
         return self.node(self.block.trigger), self.block.once
 
     @cached_property
-    def pending(self) -> tuple[str, ...]:
+    def pending(self) -> tuple[tuple[str, str, str], ...]:
         """Return what is kept of what has arrived since the last pane."""
-        return tuple(self.of_row(p.first) for p in self.block.pending)
+        return tuple((self.of_row(p.first), p.type, p.none) for p in self.block.pending)
 
 
 def _as_sum(text: str) -> str:

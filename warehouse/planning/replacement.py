@@ -330,7 +330,8 @@ def _shown(query: Canonical, call: Call) -> str:
 
 def _pending_as_it_was(was: Canonical, now: Canonical) -> Iterator[str | None]:
     """Yield, per column of what is pending under the new query, the old one that it is."""
-    known = dict(zip(was.pending, was.block.pending_columns, strict=True))
+    columns = list(zip(was.pending, was.block.pending_columns, strict=True))
+    known = dict(reversed(columns))  # of several that are the same, the first
     for first in now.pending:
         yield known.get(first)
 
