@@ -40,6 +40,13 @@ sessions that were emitted, and the process is killed while the panes are writte
    late and bad rows likewise, then the commit record.
 4. Merged sessions put one withdrawal per standing pane before the new pane; ``t`` is a view over the panes
    that leaves out what a later change took back, so it never needs a write of its own.
+
+A query that takes another one's place
+--------------------------------------
+``planning.replacement`` compares the two, in the words of ``planning.canonical``, and gives the verdict. To
+continue, ``dataflow.carry`` renders SQL that makes the new state of the old one, ``streaming.carrying`` writes it as
+the base of a step of a later *revision*, and the catalog's entry, which names that revision, is the one write that
+counts.
 """
 
 __version__ = "0.1.0"

@@ -121,6 +121,7 @@ class Engine:
                 case plans.MakeStream(statement=statement):
                     draft.put_stream(ddl.draft_stream(statement, Acting(self.spark, draft, self._schema())))
                 case plans.MakeStreamingTable(entry=entry):
+                    _refuse(planned)
                     draft.put_streaming_table(entry)
                     made.add(entry.name.lower())
                 case plans.RunSpark(keep_view=keep, target=target):
@@ -152,29 +153,35 @@ class Engine:
         from warehouse.planning.lower import plan
 
         context = Context(catalog or self.catalog, self.analyzer, self._schema(), self.udfs)
-        return plan(context, parse(source), self._relations())
+        return plan(context, parse(source), self._relations(context.catalog))
 
     def _schema(self) -> str:
         return self.spark.catalog.currentDatabase()
 
-    def _relations(self):  # type: ignore[no-untyped-def]
+    def _relations(self, catalog: Catalog):  # type: ignore[no-untyped-def]
         from warehouse.planning.lower import Relations
         from warehouse.streaming import relations
 
+        def bound(entry: StreamingTableEntry) -> StreamingQuery:
+            return self._bound(entry, catalog)
+
         return Relations(
             lambda source: relations.stream_relation(self.spark, self.folder, source),
-            lambda context: relations.function_relation(self.folder, context, self._bound),
+            lambda context: relations.function_relation(self.folder, context, bound),
+            lambda known, entry: self._bound(entry, known),
         )
 
-    def _bound(self, entry: StreamingTableEntry) -> StreamingQuery:
+    def _bound(self, entry: StreamingTableEntry, catalog: Catalog | None = None) -> StreamingQuery:
         """Return the query of a streaming table that exists."""
         from warehouse.planning.context import Context
+        from warehouse.planning.continued import as_kept
         from warehouse.planning.lower import bound_query
 
         statement = parse(SourceText(entry.text))
         assert isinstance(statement, statements.CreateStreamingTable)
-        context = Context(self.catalog, self._analyzer_in(entry.current), entry.current, self.udfs)
-        return bound_query(context, statement.source, statement.query, self._relations())
+        catalog = catalog or self.catalog
+        context = Context(catalog, self._analyzer_in(entry.current), entry.current, self.udfs)
+        return as_kept(bound_query(context, statement.source, statement.query, self._relations(catalog)), entry)
 
     def _analyzer_in(self, schema: str) -> SparkAnalyzer:
         """Return an analyzer that looks names up in ``schema``, whatever the session's current one is by now."""
@@ -202,7 +209,9 @@ class Engine:
 
     def _act(self, plan: plans.Plan, parameters: Parameters) -> Result:
         from warehouse.planning.explain import losses
+        from warehouse.planning.replacement import Outcome
         from warehouse.streaming import ddl
+        from warehouse.streaming.runner import step_log
 
         source = plan.source
         match plan:
@@ -230,11 +239,18 @@ class Engine:
                 return Result(source, message=message)
             case plans.Unjudged():
                 raise AssertionError("only compile leaves a statement unjudged")
-            case plans.MakeStreamingTable(entry=entry, query=query, replaces=old):
-                commits = self.tables.create(entry, query, old)
-                made = "replaced" if old else "created"
+            case plans.MakeStreamingTable(entry=entry, query=query, replaces=old, verdict=verdict):
+                _refuse(plan)
+                if verdict and old and verdict.outcome is Outcome.CONTINUE:
+                    commits, made = self.tables.change(entry, query, old, verdict.carry), "replaced, continues"
+                else:
+                    commits = self.tables.create(entry, query, old)
+                    made = "replaced, rebuilt from source" if old else "created"
                 message = f"streaming table {entry.qualified} {made}: {_summary(commits)}"
-                return Result(source, message=message, warnings=tuple(f"warning: {line}" for line in losses(query)))
+                told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(query)))
+                if verdict and verdict.entry and step_log(self.folder, entry).last().drained:
+                    told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
+                return Result(source, message=message, warnings=told)
             case plans.Refresh(entry=entry, full=full, drain=drain):
                 commits = self.tables.refresh(entry, full, drain)
                 done = "drained" if drain else "refreshed"
@@ -313,13 +329,12 @@ class Engine:
         return _Lines(("namespace", "tableName", "mode", "status"), rows)
 
     def _describe_table(self, entry: StreamingTableEntry, extended: bool) -> _Lines:
-        from warehouse.streaming.log import StepLog
-        from warehouse.streaming.runner import table_folder
+        from warehouse.streaming.runner import step_log, table_folder
 
         rows: list[tuple[str, str, str | None]] = [(c.name, c.type, c.comment) for c in entry.columns]
         if extended:
             folder = table_folder(self.folder, entry)
-            last = StepLog(folder).last()
+            last = step_log(self.folder, entry).last()
             facts = [("Name", entry.qualified), ("Reads", ", ".join(entry.sources)), ("Mode", entry.mode)]
             facts += [f for f in entry.facts if f[0] != "Keys"]
             facts += [("Steps", str(last.step)), ("Watermark", _instant(last.after)), ("Panes", str(folder / "panes"))]
@@ -360,6 +375,21 @@ def _place(plan: plans.Plan) -> Span | None:
             at = plan.source.text.lower().rfind(entry.name.lower())
             return Span(at, at + len(entry.name)) if at >= 0 else None
     return None
+
+
+def _refuse(plan: plans.MakeStreamingTable) -> None:
+    """Refuse a replacement under which others could not go on reading."""
+    from warehouse.planning.replacement import Outcome
+
+    if plan.verdict and plan.verdict.outcome is Outcome.REFUSED:
+        reasons = "; ".join(plan.verdict.changes)
+        at = plan.source.text.lower().find(plan.entry.name.lower())
+        try:
+            fail(
+                "WAREHOUSE_REPLACE_REFUSED", Span(at, at + len(plan.entry.name)), name=plan.entry.name, reasons=reasons
+            )
+        except WarehouseError as error:
+            raise error.located_in(plan.source) from None
 
 
 def _table(source: SourceText, rows: Any) -> Result:

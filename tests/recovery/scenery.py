@@ -83,12 +83,13 @@ def differences(engine: Any, names: Sequence[str], unlike: Sequence[str] = ()) -
     for name in names:
         relations = ["{}", "panes('{}')", "late_rows('{}')"]
         for relation in relations[:2] if name == "plain" else relations:
-            found += _compared(engine, relation.format(name + "_{}"), unlike)
-    found += _compared(engine, "bad_rows('{}')", [*unlike, "_table"])
+            found += compared(engine, relation.format(name + "_{}"), unlike)
+    found += compared(engine, "bad_rows('{}')", [*unlike, "_table"])
     return found
 
 
-def _compared(engine: Any, relation: str, unlike: Sequence[str]) -> Iterator[str]:
+def compared(engine: Any, relation: str, unlike: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what tells the rows of a relation of the disturbed table from its twin's."""
     one, other = (_texts(engine, relation.format(twin), unlike) for twin in "su")
     missing, extra = list(other), []
     for row in one:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.recovery.conftest import Mortal
-from tests.recovery.scenery import TABLES, differences, stream, table, write
+from tests.recovery.scenery import TABLES, compared, differences, stream, table, write
 from tests.statements import rows_of
 from warehouse.errors import WarehouseError
 from warehouse.streaming import faults, state
@@ -147,14 +147,61 @@ def test_rows_that_join_a_replayed_step_that_died_are_refused(mortal: Mortal) ->
     assert [row["v"] for row in rows_of(mortal.engine, "SELECT v FROM panes('early')")] == [1, 2]
 
 
+def test_each_boundary_of_a_replacement(mortal: Mortal) -> None:
+    """Before the entry is written the old query goes on, after it the new one; panes equal those of the twin."""
+    data = mortal.folder / "replaced"
+    write(data, 1)
+    old = """SELECT k, median(v) AS mid, window_start FROM STREAM changing GROUP BY k
+        WINDOW FIXED (ts, SIZE INTERVAL 1 MINUTE) TRIGGER EVERY 3 ROWS RETRACTING"""
+    new = old.replace("median(v) AS mid", "count(*) AS n, sum(v) AS total, median(v) AS mid").replace(
+        "3 ROWS", "2 ROWS"
+    )
+    newest = new.replace("median(v) AS mid, ", "").replace("EVERY 2 ROWS", "AT WATERMARK LATE EVERY ROW")
+    change = "CREATE OR REPLACE STREAMING TABLE changing_{} AS "
+    mortal.run(stream("changing", data))
+    for twin in "su":
+        mortal.run(f"CREATE STREAMING TABLE changing_{twin} AS {old}")
+
+    def everywhere(text: str) -> None:
+        mortal.clock += HOUR
+        for twin in "su":
+            mortal.run(text.format(twin))
+
+    for number, boundary in ((2, "widened"), (3, "carried")):
+        write(data, number)
+        mortal.clock += HOUR
+        mortal.freezes(change.format("s") + new, boundary)
+        everywhere("REFRESH STREAMING TABLE changing_{}")
+        assert len(rows_of(mortal.engine, "SELECT k, mid, window_start FROM changing_s")) > 2
+    write(data, 4)
+    mortal.clock += HOUR
+    mortal.freezes(change.format("s") + new, "entry")
+    assert "total" in rows_of(mortal.engine, "SELECT * FROM changing_s")[0]
+    mortal.run("REFRESH STREAMING TABLE changing_s")
+    mortal.run(change.format("u") + new)
+    write(data, 5)
+    mortal.clock += HOUR
+    assert mortal.dies(change.format("s") + newest, "delta")
+    mortal.run("REFRESH STREAMING TABLE changing_s")
+    mortal.run(change.format("u") + newest)
+    everywhere("DRAIN STREAMING TABLE changing_{}")
+    relations = ("changing_{}", "panes('changing_{}')", "late_rows('changing_{}')")
+    found = [line for relation in relations for line in compared(mortal.engine, relation)]
+    assert not found, "\n".join(found)
+    read = "SELECT sum(rows_in) AS n FROM stream_progress('changing_{}')"
+    assert rows_of(mortal.engine, read.format("s")) == rows_of(mortal.engine, read.format("u"))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="RECOVERY=full: make soak")
 def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal) -> None:
     data = mortal.folder / "few"
     write(data, 1)
     mortal.run(stream("few", data))
-    query = "SELECT k, {} AS mark, count(*) AS n FROM STREAM few GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 1 DAY)"
-    create = "CREATE {} STREAMING TABLE whole AS " + query
+    create = (
+        "CREATE {0} STREAMING TABLE whole AS SELECT k, {1} AS mark, count(*) AS n FROM STREAM few WHERE {1} <> ''"
+        " GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 1 DAY)"
+    )
 
     def stands() -> str:
         """Return what there is of the table: its mark, or nothing; and that no trace is left of anything else."""

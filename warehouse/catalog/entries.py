@@ -98,6 +98,11 @@ class StreamingTableEntry(_Named):
         every: microseconds between steps while started, else None.
         definitions: the user's own windows and triggers that it was made with, as text.
         current: the schema in which the query's names without one are looked up.
+        revision: how often its state was rewritten for another query; step records of later ones do not count.
+        closed: see ``dataflow.query.WindowedQuery``.
+        key_order: the positions of the query's group keys in the order in which the state and the panes have them;
+            empty where that is the same.
+        former: columns that its panes have, and that a query before this one filled.
     """
 
     schema: str
@@ -116,6 +121,10 @@ class StreamingTableEntry(_Named):
     every: int | None = None
     definitions: tuple[str, ...] = ()
     current: str = "default"
+    revision: int = 0
+    closed: int | None = None
+    key_order: tuple[str, ...] = ()
+    former: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,7 @@ def from_json(kind: type[E], data: dict[str, Any]) -> E:
 _SCALARS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "bool": (bool,),
+    "int": (int,),
     "str | None": (str, type(None)),
     "int | None": (int, type(None)),
 }

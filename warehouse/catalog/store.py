@@ -19,7 +19,9 @@ from urllib.parse import quote
 from warehouse.catalog.entries import E, StreamEntry, StreamingTableEntry, ViewEntry, from_json, qualified, to_json
 from warehouse.errors import fail
 
-FORMAT = 1
+FORMAT = 2
+"""Of each file. 2: a streaming table may have been changed in place (``StreamingTableEntry.revision``)."""
+
 LONGEST_FILE_NAME = 200
 
 

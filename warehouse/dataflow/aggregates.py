@@ -348,6 +348,7 @@ class Decomposition:
         rows: the name of the partial column that holds the kept rows, or None.
         sortable: whether the kept rows can be sorted, so that order-dependent arithmetic repeats exactly.
         standing: over input that takes rows back, the partial column that counts the rows that stand; else None.
+        fields: the argument columns whose values the kept rows hold.
     """
 
     inputs: tuple[str, ...]
@@ -357,6 +358,12 @@ class Decomposition:
     rows: str | None
     sortable: bool
     standing: str | None = None
+    fields: tuple[str, ...] = ()
+
+    @property
+    def is_set(self) -> bool:
+        """Say whether of equal kept rows only one is kept."""
+        return any(p.sql.startswith("collect_set(") for p in self.partials)
 
 
 def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition:
@@ -392,7 +399,10 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
     standing = None
     if retracted:
         standing = f"p{_place(partials, Partial(f'sum({SIGN})', 'sum({})', 'bigint'))}"
-    return Decomposition(tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable, standing)
+    return Decomposition(
+        tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable, standing,
+        tuple(fields) if rows else (),
+    )  # fmt: skip
 
 
 def _place(columns: list, value: object) -> str | int:

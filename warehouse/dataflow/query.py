@@ -49,6 +49,8 @@ class WindowedQuery:
         once: a window whose trigger has finished takes no more rows.
         retracted: rows of its input can be taken back: it reads the changes of a RETRACTING table.
         definitions: the user's own windows and triggers as they are defined now, as text.
+        closed: windows that end here or before are closed, whatever the lateness says: they were when the query took
+            the place of one under which rows were late sooner. Microseconds, None where it never did.
     """
 
     keys: tuple[str, ...]
@@ -64,6 +66,7 @@ class WindowedQuery:
     once: bool = False
     retracted: bool = False
     definitions: tuple[str, ...] = ()
+    closed: int | None = None
 
     @property
     def result(self) -> tuple[Output, ...]:

@@ -83,7 +83,7 @@ def late_pairs(query: WindowedQuery, rows: str, before: str, out: str) -> str:
         before: the watermark against which rows are judged.
         out: relation of the rows that never came to count, by ``identity``: a withdrawal of one of them is late too.
     """
-    late = f"ts IS NOT NULL AND NOT {plus(latest_end(query.window), query.lateness)} > {before}"
+    late = f"ts IS NOT NULL AND NOT {_is_open(query, latest_end(query.window), before)}"
     gone = f"SELECT __w_row.pair AS pair, __w_row.identity AS its, {late} AS late FROM {rows} WHERE {_WITHDRAWN}"
     return (
         f"SELECT DISTINCT pair FROM ({gone}) LEFT JOIN (SELECT DISTINCT identity FROM {out}) ON its = identity"
@@ -157,7 +157,13 @@ def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
 
 
 def _not_late(query: WindowedQuery, before: str) -> str:
-    return f"{plus('we', query.lateness)} > {before}"
+    return _is_open(query, "we", before)
+
+
+def _is_open(query: WindowedQuery, end: str, before: str) -> str:
+    """Return a condition: a window that ends at ``end`` still takes rows."""
+    open_yet = f"{plus(end, query.lateness)} > {before}"
+    return open_yet if query.closed is None else f"({open_yet} AND {end} > {query.closed}L)"
 
 
 def _in_time(query: WindowedQuery, before: str) -> str:
@@ -181,7 +187,7 @@ def _in_windows(query: WindowedQuery, rows: str) -> str:
 
 def is_late(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: the row misses at least one of its windows."""
-    late = f"NOT {plus(earliest_end(query.window), query.lateness)} > {before}"
+    late = f"NOT {_is_open(query, earliest_end(query.window), before)}"
     return f"({late} OR ts IS NOT NULL AND __w_refused)" if query.retracted else late
 
 

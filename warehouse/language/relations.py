@@ -171,6 +171,12 @@ class Relations:
             self._watermark(end)
             self._alias(end)
             return
+        step = self._step()
+        if step is not None:
+            span = cursor.span(first)
+            aliased = self._alias(end) is not None
+            self.found.functions.append(TableFunction(span, "table", name, step, aliased))
+            return
         self._suffixes(end)
         watermark = self._watermark(end)
         alias = self._alias(end)
@@ -193,7 +199,11 @@ class Relations:
         if len(name.parts) == 1 and name.last.lower() in TABLE_FUNCTIONS and inner:
             argument = _argument(cursor, name.last.lower(), inner[0].kind, cursor.span(opening + 1, close))
             if argument is not None:
-                self.found.functions.append(TableFunction(cursor.span(first), name.last.lower(), argument))
+                step = self._step()
+                function = TableFunction(cursor.span(first), name.last.lower(), argument, step)
+                if step is not None and function.function == "bad_rows":
+                    fail("WAREHOUSE_NO_STEPS", function.span, function=function.function)
+                self.found.functions.append(function)
                 return
         at, cursor.at = cursor.at, opening + 1
         if name.last.upper() == "TABLE" and cursor.token.is_name:  # TABLE(f(…)), TABLE(t)
@@ -207,6 +217,15 @@ class Relations:
                     table = cursor.name("TABLE", "TABLE orders")
                     self.found.relations.append(RelationReference(table, None, table.span))
         cursor.at = at
+
+    def _step(self) -> int | None:
+        """Return the ``n`` of ``AS OF STEP n`` where that stands here, moving over it."""
+        cursor = self.cursor
+        if not (cursor.sees("AS", "OF", "STEP") and cursor.peek(3).text.isdigit()):
+            return None
+        number = int(cursor.peek(3).text)
+        cursor.at += 4
+        return number
 
     # ---------------------------------------------------------------- streams
 

@@ -354,17 +354,21 @@ class StreamReference:
 
 @dataclass(frozen=True)
 class TableFunction:
-    """A call of one of our table functions (``panes``, ``late_rows``, …) where a relation may stand.
+    """A call of one of our table functions (``panes``, ``late_rows``, …), or ``t AS OF STEP n``, in a FROM.
 
     Attributes:
-        span: the call, without an alias.
-        function: lower case.
+        span: the call with its ``AS OF STEP``, without an alias.
+        function: lower case; ``table`` for a streaming table itself.
         argument: the name inside the string argument, with the span of the string.
+        step: the ``n`` of ``AS OF STEP n``, or None.
+        aliased: an alias follows.
     """
 
     span: Span
     function: str
     argument: Name
+    step: int | None = None
+    aliased: bool = True
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,24 @@ def _stateless(
         wanted = "SELECT * FROM (" + inner + f") AS __w_q ({aliased})"
     if not context.analyzer.is_deterministic(with_list(text) + analysis(body)):
         fail("WAREHOUSE_NONDETERMINISTIC", roots[0].select)
-    return StreamingQuery(SourceText(text.text), sources, wanted, None, columns)
+    named, origin = _taken_apart(text, writer, roots, columns) or ((), inner.text)
+    return StreamingQuery(SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin)
+
+
+def _taken_apart(
+    text: Text, writer: Writer, roots: list[QueryBlock], columns: tuple[Column, ...]
+) -> tuple[tuple[tuple[str, str], ...], str] | None:
+    """Return the expressions of a stateless query by the columns' names, and the text around them.
+
+    None where they cannot be told apart: stars, several SELECTs.
+    """
+    (block, *others), body = roots, _body(text)
+    if others or any(item.star for item in block.items):
+        return None
+    first, last = block.items[0].span.start, block.items[-1].span.end
+    named = tuple((c.name, writer(item.expression).text) for c, item in zip(columns, block.items, strict=True))
+    around = writer(Span(body.start, first)).text + writer(Span(last, body.end)).text
+    return named, of(with_list(text)).text + around
 
 
 def _windowed(
@@ -164,7 +181,10 @@ def _windowed(
     if not context.analyzer.is_deterministic(of(_over_results(query))):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
     columns = tuple(Column(o.name, o.type) for o in query.result)
-    return StreamingQuery(SourceText(text.text), sources, relation, query, columns)
+    origin = of(with_list(text)).text + bound.origin(writer).text
+    return StreamingQuery(
+        SourceText(text.text), sources, relation, query, columns, named=bound.named, origin=origin
+    )  # fmt: skip
 
 
 def _over_results(query: WindowedQuery) -> str:

@@ -110,6 +110,7 @@ class BoundBlock:
     Attributes:
         query: what the step computes.
         select: the select list of the *input* relation (keys, time, argument columns), to go before FROM.
+        named: the same by name, as SQL.
         names: the output columns' names are those of ``query.outputs``.
         bounds: what it may write for the bounds of its window.
     """
@@ -118,6 +119,7 @@ class BoundBlock:
     query: WindowedQuery
     select: Fragment
     bounds: Bounds
+    named: tuple[tuple[str, str], ...] = ()
 
     def input(self, text: Text, render: Render, hidden: str) -> Fragment:
         """Return the *input* relation's SQL.
@@ -127,9 +129,13 @@ class BoundBlock:
             render: how relations are written.
             hidden: further columns, such as ``__w_row, __w_arrival``.
         """
+        return "SELECT " + self.select + f", {hidden}" + self.origin(render)
+
+    def origin(self, render: Render) -> Fragment:
+        """Return FROM and WHERE of the *input* relation."""
         assert self.block.relation is not None
         where = " WHERE " + render(self.block.where) if self.block.where else of("")
-        return "SELECT " + self.select + f", {hidden} FROM " + render(self.block.relation) + where
+        return " FROM " + render(self.block.relation) + where
 
 
 def bind_block(
@@ -230,7 +236,13 @@ def bind_block(
         once=bool(clauses and clauses.trigger and clauses.trigger.once),
         definitions=definitions,
     )
-    return BoundBlock(block, query, joined(", ", select), bounds)
+    return BoundBlock(block, query, joined(", ", select), bounds, tuple(_named(item.text) for item in select))
+
+
+def _named(item: str) -> tuple[str, str]:
+    """Return name and expression of an item of the *input* relation's select list."""
+    expression, _, name = item.rpartition(" AS ")
+    return name, expression
 
 
 def check_time(text: Text, time: Span, column: Column) -> None:

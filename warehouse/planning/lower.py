@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from warehouse.catalog.entries import StreamingTableEntry, ViewEntry, new_id
+from warehouse.catalog.store import Catalog
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import quoted
 from warehouse.language.statements import (
@@ -33,6 +34,7 @@ from warehouse.planning.bind_streaming import bind_streaming, repeats
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
+from warehouse.planning.replacement import Verdict, Version, harm, judge, rebuild, with_readers
 from warehouse.planning.schemas import dropped_with
 from warehouse.planning.sources import StreamSource, resolve
 from warehouse.planning.streaming_query import StreamingQuery
@@ -57,10 +59,15 @@ _READS_ONLY = (
 
 @dataclass(frozen=True)
 class Relations:
-    """What stands for streams and our table functions in a batch run, as SQL text."""
+    """What stands for streams and our table functions in a batch run, as SQL text; ``bound`` tells their queries.
+
+    Attributes:
+        bound: the query of a streaming table that exists, in a catalog.
+    """
 
     stream: StreamRelation
     function: Callable[[Context], FunctionRelation]
+    bound: Callable[[Catalog, StreamingTableEntry], StreamingQuery]
 
 
 def plan(context: Context, statement: Statement, relations: Relations) -> plans.Plan:
@@ -185,7 +192,31 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         created_at=datetime.now(UTC).isoformat(timespec="seconds"), every=None,
         definitions=query.definitions, current=context.schema,
     )  # fmt: skip
-    return plans.MakeStreamingTable(statement.source, entry, query, old)
+    if old is None:
+        return plans.MakeStreamingTable(statement.source, entry, query, None)
+    verdict = _verdict(context, old, Version(entry, query), relations)
+    return plans.MakeStreamingTable(statement.source, verdict.entry or entry, verdict.query or query, old, verdict)
+
+
+def _verdict(context: Context, old: StreamingTableEntry, new: Version, relations: Relations) -> Verdict:
+    """Return what becomes of the state and the panes of ``old``, its readers considered."""
+    try:
+        verdict = judge(Version(old, relations.bound(context.catalog, old)), new)
+    except WarehouseError as error:
+        verdict = rebuild(new.query, f"what it computed cannot be told any more: {error.diagnostics[0].message}")
+    readers = [r for r in context.catalog.readers_of(old.qualified) if r.id != old.id]
+    hurt: list[tuple[str, str]] = []
+    if verdict.entry:
+        after = context.catalog.draft()
+        after.put_streaming_table(verdict.entry)
+        for reader in readers:
+            before = relations.bound(context.catalog, reader)
+            try:
+                reason = harm(before, relations.bound(after, reader), reader)
+            except WarehouseError as error:
+                reason = error.diagnostics[0].message.partition(". Did you mean")[0].rstrip(".")
+            hurt += [(reader.qualified, reason)] if reason else []
+    return with_readers(verdict, tuple(hurt), tuple(r.qualified for r in readers))
 
 
 def _inherited_mode(query: StreamingQuery) -> str:
@@ -232,7 +263,8 @@ def _explain(context: Context, source: SourceText, mode: str, inner: Statement, 
             text = Text(inner.source.text, tuple(tokenize(inner.source.text) or ()), inner.query)
             writer = Writer(context, text, relations.stream, relations.function(context))
             batch = writer(inner.query.span) if _can_run_as_batch(query.sources) else None
-            return plans.Tell(source, tuple(explain.table_lines(query)), batch, spark_mode)
+            lines = [*(planned.verdict.lines() if planned.verdict else ()), *explain.table_lines(query)]
+            return plans.Tell(source, tuple(lines), batch, spark_mode)
     return plans.Tell(source, (explain.act(planned),), None)
 
 

@@ -8,6 +8,7 @@ from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntr
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
+from warehouse.planning.replacement import Verdict
 from warehouse.planning.schemas import Held
 from warehouse.planning.streaming_query import StreamingQuery
 
@@ -46,12 +47,14 @@ class MakeStreamingTable:
 
     Attributes:
         replaces: the entry that OR REPLACE takes the place of, or None.
+        verdict: what becomes of that one's state and panes.
     """
 
     source: SourceText
     entry: StreamingTableEntry
     query: StreamingQuery
     replaces: StreamingTableEntry | None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,8 @@ class Writer:
                 edits.append((call.span, assignment.of_call(call)))
         for function in shape.functions:
             if span.covers(function.span) and not _inside(function.span, edits):
-                edits.append((function.span, self.function(function)))
+                alias = "" if function.aliased else f" AS {quote_name(function.argument.last)}"
+                edits.append((function.span, self.function(function) + alias))
         for reference in shape.streams:
             if span.covers(reference.span) and not _inside(reference.span, edits):
                 source = resolve(self.context, self.text.text, reference)

@@ -46,6 +46,8 @@ class StreamingQuery:
         columns: the table's columns.
         assigned: the windows that its rows are given without being aggregated.
         place: the user's words for the first stream, to point at when reading it fails.
+        named: the columns that ``input`` computes for each row, by name, as SQL; empty where they cannot be told apart.
+        origin: what ``input`` computes them from, as text: FROM, WHERE and the WITH list.
     """
 
     source: SourceText
@@ -55,6 +57,8 @@ class StreamingQuery:
     columns: tuple[Column, ...]
     assigned: tuple[Assigned, ...] = ()
     place: Span | None = None
+    named: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
 
     @property
     def untimed(self) -> str:

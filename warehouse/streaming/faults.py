@@ -14,7 +14,10 @@ from collections.abc import Callable
 STEP = ("offered", "intent", "delta", "panes", "late_rows", "bad_rows", "base", "commit", "cleaned")
 """After: Spark has logged the batch, our intent, and each write of a step in its order."""
 
-TABLE = ("folder", "entry", "view", "filled", "views_mended", "view_dropped", "entry_dropped", "bad_rows_forgotten")
+TABLE = (
+    "folder", "entry", "view", "filled", "widened", "carried", "views_mended", "view_dropped", "entry_dropped",
+    "bad_rows_forgotten",
+)  # fmt: skip
 """After: each write of CREATE, CREATE OR REPLACE, REFRESH FULL, DROP and of the clean-up at a start."""
 
 _wait: Callable[[str], None] | None = None

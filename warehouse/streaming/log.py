@@ -9,7 +9,9 @@ restart reads. (D-Streams, section 3: deterministic steps make recovery a repeti
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.streaming import faults
 
-FORMAT = 2
+FORMAT = 3
 KEPT = 3
 """Commit records whose state files stay on disk: the current one and those a reader may still hold."""
 
@@ -70,8 +72,9 @@ class Commit:
             without rows that have one.
         arrived: processing time of the newest rows, for the idle time-out.
         lags: fields of ``lags.Lags``, where a trigger has a PERCENTILE.
+        revision: of the table under which it was written.
 
-    Records of format 1 lack what is None here.
+    Records of format 1 lack what is None here; before format 3 there is no ``revision``, which is then 0.
     """
 
     step: int
@@ -102,6 +105,7 @@ class Commit:
     seconds: float = 0.0
     arrived: int | None = None
     lags: dict[str, Any] = field(default_factory=dict)
+    revision: int = 0
     format: int = FORMAT
 
 
@@ -110,10 +114,15 @@ START = Commit(step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINN
 
 
 class StepLog:
-    """Intents and commit records as small JSON files, written whole or not at all."""
+    """Intents and commit records as small JSON files, written whole or not at all.
 
-    def __init__(self, folder: Path):
-        self.intents, self.commits = folder / "intents", folder / "commits"
+    Args:
+        folder: the streaming table's.
+        revision: the table's. A record of a later one was written for a query that never took this one's place.
+    """
+
+    def __init__(self, folder: Path, revision: int = 0):
+        self.intents, self.commits, self.revision = folder / "intents", folder / "commits", revision
 
     def begin(self, intent: Intent) -> Intent:
         """Record ``intent``, or return the one recorded before a crash under the same number.
@@ -140,27 +149,45 @@ class StepLog:
     def _intent_file(self, step: int) -> Path:
         return self.intents / f"{step:09}.json"
 
+    def forget(self, step: int) -> None:
+        """Forget the intent of ``step``, of which nothing was written."""
+        self._intent_file(step).unlink(missing_ok=True)
+
     def commit(self, record: Commit) -> None:
         """Record that a step is done."""
-        write_atomically(self.commits / f"{record.step:09}.json", json.dumps(asdict(record)))
+        text = json.dumps(asdict(replace(record, revision=self.revision, format=FORMAT)))
+        write_atomically(self.commits / f"{record.step:09}.json", text)
 
     def last(self) -> Commit:
         """Return the newest commit record, ``START`` when there is none."""
         newest = max(self.commits.glob("*.json"), default=None)
-        return self._commit(newest) if newest else START
+        record = self._commit(newest) if newest else START
+        return record if record.revision <= self.revision else next(self._newest_first(), START)
+
+    def at(self, step: int) -> Commit | None:
+        """Return the commit record of ``step``, None where there is none."""
+        file = self.commits / f"{step:09}.json"
+        record = self._commit(file) if file.exists() else None
+        return record if record and record.revision <= self.revision else None
 
     def recent(self, count: int = KEPT) -> list[Commit]:
         """Return the newest commit records, newest first."""
-        return [self._commit(f) for f in sorted(self.commits.glob("*.json"), reverse=True)[:count]]
+        return list(islice(self._newest_first(), count))
 
     def all(self) -> list[Commit]:
         """Return all commit records, oldest first."""
-        return [self._commit(file) for file in sorted(self.commits.glob("*.json"))]
+        return list(self._newest_first())[::-1]
+
+    def _newest_first(self) -> Iterator[Commit]:
+        for file in sorted(self.commits.glob("*.json"), reverse=True):
+            record = self._commit(file)
+            if record.revision <= self.revision:
+                yield record
 
     def _commit(self, file: Path) -> Commit:
         found = _read(file)
         if found.get("format", 0) > FORMAT:
-            fail("WAREHOUSE_FOLDER_TOO_NEW", folder=file.parent.parent, found=found["format"], known=FORMAT)
+            fail("WAREHOUSE_FOLDER_NEWER", folder=file.parent.parent, version=found["format"], known=FORMAT)
         return Commit(**{**found, "deltas": tuple(found["deltas"]), "lateness": tuple(found.get("lateness", ()))})
 
 

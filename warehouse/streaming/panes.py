@@ -151,11 +151,11 @@ def _timing(column: str) -> str:
     return f"CASE {column} WHEN {EARLY} THEN 'EARLY' WHEN {ON_TIME} THEN 'ON_TIME' ELSE 'LATE' END"
 
 
-def latest(folder: Path, table: tuple[Column, ...], keyed: bool, appends_only: bool) -> str:
-    """Return the query of the view ``t``: the panes that stand."""
+def latest(folder: Path, table: tuple[Column, ...], keyed: bool, appends_only: bool, step: int | None = None) -> str:
+    """Return the query of the view ``t``: the panes that stand, or stood after ``step``."""
     # aliases that no column can have: `p.x` would be a field of a column called p
     listed = ", ".join("__w_pane." + quote_name(c.name) for c in table)
-    source = delta_path(folder)
+    source = _up_to(folder, step)
     kept = f"SELECT {listed} FROM {source} AS __w_pane WHERE __w_pane._change_type = 'insert'"
     if appends_only:
         return kept
@@ -164,14 +164,27 @@ def latest(folder: Path, table: tuple[Column, ...], keyed: bool, appends_only: b
     return f"{kept} AND NOT EXISTS ({taken})"
 
 
-def pane_rows(folder: Path, table: tuple[Column, ...], keyed: bool) -> str:
-    """Return the relation behind ``panes('t')``: every pane in order, withdrawals before their pane."""
+def _up_to(folder: Path, step: int | None) -> str:
+    """Return the relation of the rows that were there after ``step``, of all of them unless it is given."""
+    source = delta_path(folder)
+    return source if step is None else f"(SELECT * FROM {source} WHERE _step <= {step})"
+
+
+def pane_rows(folder: Path, table: tuple[Column, ...], keyed: bool, step: int | None = None) -> str:
+    """Return the relation behind ``panes('t')``: every pane in order, withdrawals before their pane.
+
+    Args:
+        folder: of the panes.
+        table: the table's columns.
+        keyed: its panes carry keys.
+        step: the last step whose panes are wanted, None for all.
+    """
     visible = [quote_name(c.name) for c in table]
     visible += ["_change_type", "_pane_timing", "_pane_index", "_emitted_at", "_watermark", "_step"]
     order = ["_step", *(["__w_key"] if keyed else []), *ORDER, "_change_type", "__w_ws"]
     # 'delete' sorts before 'insert', so a withdrawal stands directly before its pane
     return (
-        f"(SELECT {', '.join(visible)} FROM {delta_path(folder)} WHERE _change_type <> 'superseded'"
+        f"(SELECT {', '.join(visible)} FROM {_up_to(folder, step)} WHERE _change_type <> 'superseded'"
         f" ORDER BY {', '.join(order)})"
     )
 

@@ -23,9 +23,9 @@ from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, kafka, late, panes, sources
 from warehouse.streaming.log import START, Commit, StepLog
-from warehouse.streaming.runner import table_folder
+from warehouse.streaming.runner import step_log, table_folder
 from warehouse.streaming.state import State
-from warehouse.streaming.tables import keyed
+from warehouse.streaming.tables import appends_only, keyed
 
 FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress")
 
@@ -70,10 +70,15 @@ def function_relation(
             return bad_rows.relation(home, schema, name, known)
         if entry is None:
             _not_found(context, call, "streaming table")
-        folder = table_folder(home, entry)
+        folder, log = table_folder(home, entry), step_log(home, entry)
+        if call.step is not None and log.at(call.step) is None:
+            fail("WAREHOUSE_STEP_UNKNOWN", call.span, table=entry.name, step=call.step, last=log.last().step)
         match call.function:
+            case "table":
+                stood = panes.latest(folder / "panes", entry.columns, keyed(entry), appends_only(entry), call.step)
+                return f"({stood})"
             case "panes":
-                return panes.pane_rows(folder / "panes", entry.columns, keyed(entry))
+                return panes.pane_rows(folder / "panes", entry.columns, keyed(entry), call.step)
             case "late_rows":
                 if entry.stateless:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
@@ -81,14 +86,15 @@ def function_relation(
                     return empty_relation(panes.late_columns(late.sources(bind(entry))))
                 stored = panes.delta_path(folder / "late_rows")
                 listed = columns(tuple(quote_name(c.name) for c in panes.late_columns(late.sources(bind(entry)))))
-                return f"(SELECT {listed} FROM {stored} ORDER BY _step)"
+                until = "" if call.step is None else f" WHERE _step <= {call.step}"
+                return f"(SELECT {listed} FROM {stored}{until} ORDER BY _step)"
             case "stream_progress":
-                return progress(StepLog(folder))
+                return progress(log, call.step)
             case "stream_state":
                 query = bind(entry).windowed
                 if query is None:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
-                return state(folder, query)
+                return state(folder, query, _kept(folder, log, entry, call))
         raise AssertionError(call.function)
 
     return relation
@@ -98,6 +104,19 @@ def _not_found(context: Context, call: TableFunction, kind: str) -> NoReturn:
     similar = context.similar(call.argument, kind)
     condition = "WAREHOUSE_STREAM_NOT_FOUND" if kind == "stream" else "WAREHOUSE_STREAMING_TABLE_NOT_FOUND"
     fail(condition, call.argument.span, name=call.argument.last, similar=similar)
+
+
+def _kept(folder: Path, log: StepLog, entry: StreamingTableEntry, call: TableFunction) -> Commit:
+    """Return the commit record whose state is asked for; its files are still there, and of the query that runs now."""
+    if call.step is None:
+        return log.last()
+    record = log.at(call.step)
+    assert record
+    names = [n for n in (record.base, *record.deltas) if n]
+    if record.revision == entry.revision and all((folder / "state" / n).is_dir() for n in names):
+        return record
+    steps = [str(r.step) for r in log.recent() if r.revision == entry.revision]
+    fail("WAREHOUSE_STEP_NOT_KEPT", call.span, table=entry.name, step=call.step, kept=", ".join(steps[::-1]))
 
 
 # ------------------------------------------------------------------ stream_progress
@@ -111,9 +130,9 @@ PROGRESS = (
 """The columns of ``stream_progress``; ``docs/watching.md`` says what is in them."""
 
 
-def progress(log: StepLog) -> str:
-    """Return the relation of ``stream_progress('t')``: one row per step that is committed."""
-    rows = [_progress_row(record) for record in log.all()]
+def progress(log: StepLog, until: int | None = None) -> str:
+    """Return the relation of ``stream_progress('t')``: one row per step that is committed, those up to ``until``."""
+    rows = [_progress_row(record) for record in log.all() if until is None or record.step <= until]
     names = ", ".join(PROGRESS)
     if not rows:
         rows = [_progress_row(START)]
@@ -145,9 +164,8 @@ def _seconds(micros: int | None) -> str:
 # ------------------------------------------------------------------ stream_state
 
 
-def state(folder: Path, query: WindowedQuery) -> str:
-    """Return the relation of ``stream_state('t')``: the live windows as of the newest commit record."""
-    commit = StepLog(folder).last()
+def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
+    """Return the relation of ``stream_state('t')``: the live windows as of ``commit``."""
     files = State(folder / "state", query)
     names = ([commit.base] if commit.base else []) + list(commit.deltas)
     listed = columns(step.state_columns(query))

@@ -60,6 +60,11 @@ def table_folder(home: Path, entry: StreamingTableEntry) -> Path:
     return home / "streaming" / entry.id
 
 
+def step_log(home: Path, entry: StreamingTableEntry) -> StepLog:
+    """Return the step log of a streaming table."""
+    return StepLog(table_folder(home, entry), entry.revision)
+
+
 class Runner:
     """Runs steps of one streaming table; one step at a time, whoever asks."""
 
@@ -68,7 +73,7 @@ class Runner:
     ):
         self.home, self.folder = home, table_folder(home, entry)
         self.entry, self.query, self.report = entry, query, report
-        self.log = StepLog(self.folder)
+        self.log = StepLog(self.folder, entry.revision)
         self.inputs = Inputs(query)
         self.state = State(self.folder / "state", query.windowed) if query.windowed else None
         self.lock = threading.Lock()

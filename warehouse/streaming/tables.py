@@ -12,25 +12,38 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
 from warehouse.catalog.store import Catalog
-from warehouse.dataflow.times import BEGINNING
+from warehouse.dataflow.carry import Carry
+from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, faults, kafka_sink, panes, replay, sources
+from warehouse.streaming import bad_rows, faults, kafka_sink, late, panes, replay, sources
+from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.log import Commit, StepLog
-from warehouse.streaming.runner import Runner, table_folder
+from warehouse.streaming.runner import Runner, step_log, table_folder
 
 Report = Callable[[StreamingTableEntry, Commit], None]
-Binder = Callable[[StreamingTableEntry], StreamingQuery]
+
+
+class Binder(Protocol):
+    """Returns the bound query of an entry; its names are looked up in ``catalog``, or in the one there is."""
+
+    def __call__(self, entry: StreamingTableEntry, catalog: Catalog | None = None) -> StreamingQuery:
+        """Return the query."""
+
+
+_CHANGING = "changing"
+"""File in a table's folder while its entry changes."""
 
 
 @dataclass
@@ -69,9 +82,24 @@ class StreamingTables:
             WarehouseError: the first steps failed; then nothing of the table is left.
         """
         kafka_sink.check(entry)
-        if old is not None:
-            self._refuse_readers(old)
-            self.stop(old, quiet=True)
+        if old is None:
+            return self._made(entry, query, None)
+        self._refuse_readers(old)
+        with self._stopped(old):
+            return self._made(entry, query, old)
+
+    @contextmanager
+    def _stopped(self, entry: StreamingTableEntry) -> Iterator[None]:
+        """Let a table that runs in the background rest; what has its name then runs on at the same pace."""
+        running = self._running.get(entry.id) if self.is_running(entry) else None
+        self.stop(entry, quiet=True)
+        try:
+            yield
+        finally:
+            if running:
+                self.start(self._current(entry), running.every)
+
+    def _made(self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry | None) -> list[Commit]:
         try:
             self._make_folder(table_folder(self.home, entry), query)
             faults.passed("folder")
@@ -89,6 +117,102 @@ class StreamingTables:
             self._discard(old.id)
         self._send(entry)
         return commits
+
+    def change(
+        self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry, carry: Carry | None
+    ) -> list[Commit]:
+        """Give a streaming table another query, its state and panes kept, and read what is there.
+
+        The entry is the one write that counts: before it, the table goes on as it was; what was written for the new
+        query by then is not looked at.
+
+        Args:
+            entry: the new entry, with the old one's id.
+            query: its query.
+            old: the entry that it takes the place of.
+            carry: how the state becomes the new query's, None without state.
+
+        Raises:
+            WarehouseError: a step failed. If it was the first of the new query, and nothing of it can be seen yet,
+                the table is as it was.
+        """
+        kafka_sink.check(entry)
+        with self._stopped(old):
+            former = self._feed(old, None)
+            if former.log.intent(former.log.last().step + 1):  # begun by the old query: only it can end it
+                list(former.refresh())
+            readers = [r for r in self.catalog.readers_of(old.qualified) if r.id != old.id]
+            with ExitStack() as held:
+                for feed in [former, *(self._feed(r, None) for r in sorted(readers, key=lambda r: r.id))]:
+                    held.enter_context(feed.runner.lock)
+                entry, query = self._carried(former, entry, query, old, carry)
+                for reader in readers:
+                    self._widen_late_rows(reader, old, entry)
+                self._switch(entry)
+                with self._guard:
+                    self._feeds[entry.id] = self._new_feed(entry, query, former)
+            try:
+                commits = list(self._feed(entry, query).refresh())
+            except BaseException:
+                with suppress(Exception):
+                    self._take_back(former, entry, old)
+                raise
+            self._send(entry)
+            return commits
+
+    def _carried(
+        self, former: Feed, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry,
+        carry: Carry | None,
+    ) -> tuple[StreamingTableEntry, StreamingQuery]:  # fmt: skip
+        """Prepare panes and state for the new query; return entry and query with what was found."""
+        known = {c.name.lower() for c in (*old.former, *old.columns)}
+        added = tuple(c for c in entry.columns if c.name.lower() not in known)
+        widen(former.runner.session, former.runner.folder / "panes", added)
+        faults.passed("widened")
+        entry = replace(entry, closed=_closed(former.log.last(), old, carry))
+        if query.windowed:
+            query = replace(query, windowed=replace(query.windowed, closed=entry.closed))
+        if carry and not carry.is_idle and former.log.last().step:
+            entry = replace(entry, revision=old.revision + 1)
+            assert former.runner.state
+            carried(former.runner.session, former.runner.state, step_log(self.home, entry), carry, former.log.last())
+            faults.passed("carried")
+        return entry, query
+
+    def _widen_late_rows(
+        self, reader: StreamingTableEntry, old: StreamingTableEntry, entry: StreamingTableEntry
+    ) -> None:
+        """Give the late rows that a reader keeps of a table the columns that the table gets."""
+        folder = table_folder(self.home, reader) / late.FOLDER
+        if old.columns == entry.columns or not panes.exists(folder):
+            return
+        after = self.catalog.draft()
+        after.put_streaming_table(entry)
+        widen(self.spark, folder, panes.late_columns(late.sources(self.bind(reader, after))))
+
+    def _switch(self, entry: StreamingTableEntry) -> None:
+        """Put ``entry`` in its former one's place; a view that a killed process left as it was is known by the mark."""
+        mark = table_folder(self.home, entry) / _CHANGING
+        mark.touch()
+        self._install(entry)
+        mark.unlink()
+        with self._guard:
+            self._sinks.pop(entry.id, None)
+
+    def _take_back(self, former: Feed, entry: StreamingTableEntry, old: StreamingTableEntry) -> None:
+        """Bring back the former query where no step of the new one has been written."""
+        log = step_log(self.home, entry)
+        since = former.log.last().step + (entry.revision > old.revision)
+        begun = log.last().step + 1
+        state = former.runner.state
+        if log.last().step > since or former.runner.appends.of_step("panes", begun).limit(1).count():
+            return
+        if state and state.is_whole(state.delta_name(begun)):
+            return
+        log.forget(begun)
+        self._switch(old)
+        with self._guard:
+            self._feeds[old.id] = former
 
     def _undo(self, entry: StreamingTableEntry, old: StreamingTableEntry | None) -> None:
         """Bring back what there was before ``entry`` was to be made."""
@@ -129,9 +253,11 @@ class StreamingTables:
         known = {e.id for e in self.catalog.streaming_tables()}
         left_over = [f.name for f in (self.home / "streaming").glob("*") if f.name not in known]
         for entry in self.catalog.streaming_tables():
-            if moved or left_over or not self.spark.catalog.tableExists(entry.qualified):
+            mark = table_folder(self.home, entry) / _CHANGING
+            if moved or left_over or mark.exists() or not self.spark.catalog.tableExists(entry.qualified):
                 self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}")  # dropped with its views
                 self._make_view(entry)
+            mark.unlink(missing_ok=True)
         for stream in self.catalog.streams():
             sources.ensure_relation(self.spark, stream)
         faults.passed("views_mended")
@@ -168,14 +294,9 @@ class StreamingTables:
     def refresh(self, entry: StreamingTableEntry, full: bool = False, drain: bool = False) -> list[Commit]:
         """Run the steps for what has arrived; ``full`` starts again from nothing, ``drain`` closes every window."""
         if full:
-            running = self._running.get(entry.id) if self.is_running(entry) else None
-            query = self.bind(entry)
-            anew = replace(entry, id=_renewed(entry.id), definitions=query.definitions)
-            try:
-                return self.create(anew, query, entry)
-            finally:
-                if running:
-                    self.start(self._current(entry), running.every)
+            anew = replace(entry, id=_renewed(entry.id), revision=0, closed=None, key_order=(), former=())
+            query = self.bind(anew)
+            return self.create(replace(anew, definitions=query.definitions), query, entry)
         feed = self._feed(entry, None)
         commits = list(feed.drain() if drain else feed.refresh())
         self._send(entry)
@@ -205,8 +326,10 @@ class StreamingTables:
             return known
 
     def _stands(self, source: StreamSource) -> bool:
-        stream = source.entry
-        return not isinstance(stream, StreamEntry) or self.catalog.stream(stream.schema, stream.name) == stream
+        entry = source.entry
+        if isinstance(entry, StreamEntry):
+            return self.catalog.stream(entry.schema, entry.name) == entry
+        return entry is None or self.catalog.streaming_table(entry.schema, entry.name) == entry
 
     def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
         if bound.definitions != entry.definitions:
@@ -256,7 +379,7 @@ class StreamingTables:
         for number, source in enumerate(query.sources):
             if source.kind is SourceKind.CHANGES and source.watermark is None:
                 assert isinstance(source.entry, StreamingTableEntry)
-                found[str(number)] = undrained_watermark(StepLog(table_folder(self.home, source.entry)))
+                found[str(number)] = undrained_watermark(step_log(self.home, source.entry))
         return found
 
     # ------------------------------------------------------------------ running on
@@ -328,6 +451,17 @@ def undrained_watermark(log: StepLog) -> int:
         if not record.drained:
             return record.after
     return BEGINNING
+
+
+def _closed(last: Commit, old: StreamingTableEntry, carry: Carry | None) -> int | None:
+    """Return up to where windows are closed for good, since rows were late sooner under the old query."""
+    if carry is None or carry.same_bounds or carry.old.lateness is None or last.step == 0:
+        return old.closed
+    longer = carry.new.lateness is None or carry.new.lateness > carry.old.lateness
+    if not longer:
+        return old.closed
+    reached = END if last.drained else max(BEGINNING, last.after - carry.old.lateness)
+    return reached if old.closed is None else max(reached, old.closed)
 
 
 def _renewed(identity: str) -> str:

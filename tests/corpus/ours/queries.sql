@@ -79,3 +79,7 @@ SELECT k, sum(x) FROM t GROUP BY ROLLUP (k) WINDOW GLOBAL
 FROM STREAM s |> WHERE a > 1
 ;
 SELECT * FROM a JOIN STREAM s ON a.x = s.x LEFT JOIN (b CROSS JOIN STREAM u) ON true
+;
+SELECT * FROM t AS OF STEP 3
+;
+SELECT a.x FROM db.t as of step 3 AS a JOIN panes('t') AS OF STEP 2 USING (k), stream_state('t') AS OF STEP 1 s, `of` AS step

@@ -1,6 +1,7 @@
 """The catalog's files: what is put comes back, names are data, and a broken file is named."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -137,6 +138,23 @@ def test_a_file_that_is_not_text_is_named(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WarehouseError, match=r"plays\.json"):
         Catalog.open(tmp_path)
+
+
+def test_a_table_of_format_1_was_never_changed_in_place(tmp_path):
+    kept = table()
+    Catalog.open(tmp_path).put_streaming_table(kept)
+    (path,) = tmp_path.rglob("*.json")
+    written = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("revision", "closed", "key_order", "former"):
+        del written["entry"][name]
+    path.write_text(json.dumps(written | {"format": 1}))
+    assert Catalog.open(tmp_path).streaming_tables() == (kept,)
+
+
+def test_what_a_change_leaves_behind_is_kept(tmp_path):
+    changed = replace(table(), revision=2, closed=-5, key_order=("1", "0"), former=(Column("gone", "int"),))
+    Catalog.open(tmp_path).put_streaming_table(changed)
+    assert Catalog.open(tmp_path).streaming_tables() == (changed,)
 
 
 def test_a_newer_format_is_refused(tmp_path):

@@ -142,6 +142,16 @@ def test_table_functions() -> None:
     assert words(text, found.functions[0].argument.span) == "'t'"
 
 
+def test_a_past_step() -> None:
+    text = "SELECT * FROM db.t AS OF STEP 3, panes('t') AS OF STEP 2 p, t AS of JOIN late_rows('t')"
+    found = shape(text).functions
+    assert [(f.function, f.span.of(text), f.step, f.aliased) for f in found] == [
+        ("table", "db.t AS OF STEP 3", 3, False),
+        ("panes", "panes('t') AS OF STEP 2", 2, True),
+        ("late_rows", "late_rows('t')", None, True),
+    ]
+
+
 def test_ctes_have_a_scope() -> None:
     text = "WITH a AS (SELECT 1), b(x) AS (WITH c AS (SELECT 2) SELECT * FROM c) SELECT * FROM a, b, panes('t')"
     found = shape(text)

@@ -1,0 +1,59 @@
+"""A streaming table's files made ready for another query: its state rewritten, its Delta tables given new columns.
+
+Both leave what is there as it is: state files have names of their own, and a Delta table that has a column more holds
+NULL in it for whoever does not know of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from warehouse.catalog.entries import Column, quote_name
+from warehouse.dataflow import carry as texts
+from warehouse.dataflow.carry import Carry
+from warehouse.streaming import faults
+from warehouse.streaming.log import Commit, StepLog
+from warehouse.streaming.state import State
+
+
+def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, last: Commit) -> None:
+    """Write the state as the new query has it, and the commit record of a step in which nothing else happens.
+
+    Args:
+        session: the steps'.
+        state: the old query's.
+        log: the new query's, of a later revision than the old one's.
+        carry: how.
+        last: the newest commit record of the old query.
+    """
+    number = last.step + 1
+    name, rows = f"base-{number:09}", 0
+    live = state.live(session, last)
+    if live is not None:
+        view = f"__w_carried_{state.folder.parent.name.replace('-', '_')}"
+        live.createOrReplaceTempView(view)
+        order = ["we", *carry.new.key_columns]
+        made = session.sql(texts.carried(carry, view, last.now, last.after))
+        made.repartitionByRange(max(1, (last.base_rows + last.delta_rows) // 500_000), *order).sortWithinPartitions(
+            *order
+        ).write.mode("overwrite").parquet(state.path(name))
+        faults.passed("base")
+        rows = session.read.parquet(state.path(name)).count()
+    record = replace(
+        last, step=number, before=last.after, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0,
+        due_clock=last.now + 1 if carry.looks_again and rows else last.due_clock,
+        rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
+        seconds=0.0,
+    )  # fmt: skip
+    log.commit(state.listed(record, last))
+
+
+def widen(session: SparkSession, folder: Path, columns: tuple[Column, ...]) -> None:
+    """Give a Delta table the columns, or fields of them, that it does not have yet."""
+    if columns:
+        nothing = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
+        frame = session.sql(f"SELECT {nothing} WHERE false")
+        frame.write.format("delta").mode("append").option("mergeSchema", "true").save(str(folder))
