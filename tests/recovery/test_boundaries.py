@@ -88,6 +88,7 @@ def test_each_boundary_of_a_step(mortal: Mortal, monkeypatch: pytest.MonkeyPatch
         assert one == other, name
 
 
+@pytest.mark.skipif(not FULL, reason="takes minutes: make soak")
 def test_each_boundary_of_a_replay(mortal: Mortal) -> None:
     """Steps without a micro-batch: a timer's, a watermark's, the drain; everything is equal, the clock included."""
     folder = mortal.folder / "recording"

@@ -86,7 +86,7 @@ class Sink:
     def _send_new(self) -> None:
         from confluent_kafka import KafkaException
 
-        log, mark = StepLog(self.folder), self.folder / MARK
+        log, mark = StepLog(self.folder, self.entry.revision), self.folder / MARK
         last, noted = log.last().step, int(mark.read_text()) if mark.exists() else 0
         if noted >= last:
             return
