@@ -61,7 +61,7 @@ CASES = (
     ),
     Case(
         "sliding 24 h / 1 h", "SLIDING (at, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)",
-        "window(at, '24 hours', '1 hour')", keys=1_000, minutes=4 * 24 * 60,
+        "window(at, '24 hours', '1 hour')", keys=1_000, minutes=4 * 24 * 60, share=0.25,
     ),
 )  # fmt: skip
 

@@ -194,6 +194,11 @@ def test_panes_are_sent_on_once_whatever_fails(broker, topic, made, rows, monkey
     rows.args[0].tables._sinks.clear()  # as in a new process
     rows("REFRESH STREAMING TABLE t")
     assert received(broker, sent)[4:] == [('["red"]', "delete", 3), ('["red"]', "insert", 7)]
+    changed = query.replace("AS total", "AS total, sum(n) * 2 AS twice")  # its state is carried over
+    rows(f"CREATE OR REPLACE STREAMING TABLE t TBLPROPERTIES ({properties}) AS {changed}")
+    broker.send(topic, {"team": "blue", "n": 1})
+    rows("REFRESH STREAMING TABLE t")
+    assert received(broker, sent)[6:] == [('["blue"]', "delete", 5), ('["blue"]', "insert", 6)]
     assert "sesame" not in str(rows("DESCRIBE EXTENDED STREAMING TABLE t"))
     with pytest.raises(WarehouseError, match="KAFKA_TOPIC_NOT_FOUND"):
         rows(f"CREATE STREAMING TABLE u TBLPROPERTIES ({properties.replace('-sent', '-none')}) AS {query}")

@@ -37,7 +37,7 @@ WINDOWS = {
 }
 MODES = ("ACCUMULATING", "DISCARDING")
 FEW = {
-    "one": tuple(zip(WINDOWS, 2 * MODES[::-1], strict=True)),
+    "one": tuple(zip(WINDOWS, 2 * MODES[::-1], strict=True))[1:],
     "twelve": (("fixed", "ACCUMULATING"),),
     "shuffled": (("sessions", "DISCARDING"),),
 }
