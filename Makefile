@@ -4,14 +4,15 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup warm demo test soak check bench clean
+.PHONY: help setup warm demo test soak dbt check bench clean
 
 help:
 	@echo "make setup   create $(VENV), install, fetch the Delta jars once"
 	@echo "make warm    engines that start sooner, for an archive of classes on disk"
 	@echo "make demo    a year of flights through windowed, corrected SQL"
 	@echo "make test    the test suite"
-	@echo "make soak    death at every write boundary, and twenty times at random"
+	@echo "make soak    death at every write boundary, and twenty times at random; every algorithm on flights; executors that die"
+	@echo "make dbt     dbt builds a project over the endpoint, and its adapter's basic suite passes"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove $(VENV) and caches"
@@ -38,6 +39,17 @@ test: setup
 
 soak: setup
 	RECOVERY=full RECOVERY_KILLS=$${RECOVERY_KILLS:-20} $(PYTHON) -m pytest tests/recovery tests/execution/test_lock.py -s --durations=5
+	LEARNING=all FLIGHTS=$${FLIGHTS:-days} $(PYTHON) -m pytest tests/ml/test_flights.py --durations=5
+	SOAK=1 $(PYTHON) -m pytest -m soak
+	TPCH=all $(PYTHON) -m pytest tests/benchmarks
+	ADAPTIVE=all $(PYTHON) -m pytest tests/adaptive/test_switches.py
+	FAULTS=1 $(PYTHON) -m pytest tests/benchmarks/test_faults.py
+
+# dbt's dependencies are many and know nothing of Spark's.
+dbt: setup
+	test -x $(VENV)-dbt/bin/dbt || $(PYTHON) -m venv $(VENV)-dbt
+	$(VENV)-dbt/bin/python -m pip install --quiet --disable-pip-version-check 'dbt-core<1.12' 'dbt-spark[PyHive]==1.11.0' 'dbt-tests-adapter<1.21' pytest thrift pure-sasl thrift_sasl
+	DBT=$(VENV)-dbt/bin/dbt $(PYTHON) -m pytest tests/server/test_dbt.py
 
 check: setup
 	$(VENV)/bin/ruff check .
@@ -49,5 +61,5 @@ bench: setup
 	$(PYTHON) -m benchmarks
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-dbt build *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,19 +13,18 @@ Writes ``benchmarks/out/streaming.{md,json}``.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.report import keep
 from warehouse.engine import Engine
 
-HERE = Path(__file__).resolve().parent
 SCHEMA = "key BIGINT, value INT, at TIMESTAMP"
 STORES = {
     "Spark": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
@@ -200,12 +199,7 @@ def report(runs: list[Run], cases: list[Case], systems: list[str]) -> None:
         multiples = [f"{statistics.median(mine[OURS]) / statistics.median(mine[s]):.2f}" for s in peers]
         cells = [case.name, f"{example.rows:,}", f"{example.panes:,}", *rates, *multiples]
         lines.append(f"| {' | '.join(cells)} |")
-    text = "\n".join(lines)
-    print(text)
-    out = HERE / "out"
-    out.mkdir(exist_ok=True)
-    (out / "streaming.md").write_text(text + "\n")
-    (out / "streaming.json").write_text(json.dumps([asdict(r) for r in runs], indent=1) + "\n")
+    keep("streaming", "\n".join(lines), runs)
 
 
 if __name__ == "__main__":

@@ -16,20 +16,20 @@ Usage: ``python -m benchmarks triggers [--rows 1000000] [--windows 20000] [--rou
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
 import statistics
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.protocol import cpu_seconds
+from benchmarks.report import keep
+from benchmarks.systems import process_of
 from warehouse.engine import Engine, Progress
 
-HERE = Path(__file__).resolve().parent
 FILES = 3
 MINUTES = 10
 """Event time that a file spans; windows are a minute long."""
@@ -79,9 +79,7 @@ class CpuClock:
     def __call__(self, _: Progress) -> None:
         """Take note of a step."""
         assert self.engine
-        process = self.engine.spark._jvm.org.apache.spark.util.Utils.getProcessName().partition("@")[0]
-        figures = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        self.notes.append((int(figures[11]) + int(figures[12])) / os.sysconf("SC_CLK_TCK"))
+        self.notes.append(cpu_seconds(process_of(self.engine.spark)))
 
     def since_first(self) -> tuple[float, ...]:
         """Return what each step but the first took, and forget them."""
@@ -169,12 +167,7 @@ def report(runs: list[Run], trees: list[tuple[str, str]], rows: int, windows: in
         wall = _compared([r.seconds for r in mine], [r.seconds for r in alone])
         cpu = _compared([r.cpu for r in mine], [r.cpu for r in alone])
         lines.append(f"| {name} | `{tree}` | {wall} | {cpu} | {mine[0].panes:,} |")
-    text = "\n".join(lines)
-    print(text)
-    out = HERE / "out"
-    out.mkdir(exist_ok=True)
-    (out / "triggers.md").write_text(text + "\n")
-    (out / "triggers.json").write_text(json.dumps([asdict(r) for r in runs], indent=1) + "\n")
+    keep("triggers", "\n".join(lines), runs)
 
 
 def _compared(mine: list[tuple[float, ...]], alone: list[tuple[float, ...]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -12,9 +13,23 @@ import pytest
 if TYPE_CHECKING:
     from warehouse.engine import Engine
 
+# No test leaves an engine behind in the background, but those that are about it.
+os.environ["WAREHOUSE_ENGINE"] = "embedded"
+
+# Most of what a test runs is run a few times: to compile it once, and quickly, costs less than to compile it again when
+# it is hot.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write what came out as what is expected")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not os.environ.get("SOAK"):
+        for item in items:
+            if item.get_closest_marker("soak"):
+                item.add_marker(pytest.mark.skip(reason="SOAK=1 runs it: make soak"))
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 Rows = Callable[[str], list[dict[str, Any]]]
@@ -14,3 +15,11 @@ def rows_of(engine: Any, text: str) -> list[dict[str, Any]]:
     for result in engine.run(text):
         found = [row for batch in result.batches for row in batch.to_pylist()]
     return found
+
+
+def rows_in(engine: Any, schema: str) -> Iterator[Rows]:
+    """Yield ``rows(statements)`` in a new schema, as a fixture does; the default one is current again afterwards."""
+    rows = partial(rows_of, engine)
+    rows(f"CREATE SCHEMA {schema}; USE {schema}")
+    yield rows
+    rows("USE default")

@@ -7,21 +7,27 @@ The way of a statement, written out once in ``engine.py``::
 
 One direction, one value in and one out per step, frozen dataclasses between, no step calls back.
 
-==================  ======================================================================  ==================
-place               is for                                                                  may import
-==================  ======================================================================  ==================
-``errors``          spans, source text, diagnostics in Spark's shape (``conditions.json``)   nothing
-``language``        split, tokens, parser, typed statements; text in, statements out        errors
-``catalog``         what exists: streams, streaming tables, in the warehouse folder;        language
-                    the user's own windows and triggers, in ``udfs/``
-``dataflow``        the Dataflow Model as generated SQL text: windows, partial aggregates,   language
-                    triggers, the step; no Spark, no I/O
-``planning``        bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
-``execution``       the Spark session: jars, locks, start, errors back to the user's text   catalog
-``streaming``       sources, step log, state files, panes, the runner: steps in Spark       planning, execution
-``engine``          the only composer of the line above                                     all of the above
-``project, cli``    front doors; they use ``engine`` alone                                  engine
-==================  ======================================================================  ==================
+====================  ======================================================================  ==================
+place                 is for                                                                  may import
+====================  ======================================================================  ==================
+``errors``            spans, source text, diagnostics in Spark's shape (``conditions.json``)   nothing
+``language``          split, tokens, parser, typed statements; text in, statements out        errors
+``catalog``           what exists: streams, streaming tables, models, in the warehouse        language
+                      folder; the user's own definitions, in ``udfs/``
+``dataflow``          the Dataflow Model as generated SQL text: windows, partial aggregates,   language
+                      triggers, the step; no Spark, no I/O
+``planning``          bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
+``execution``         the Spark session: jars, locks, start, files, errors back to the user   catalog
+``streaming``         sources, step log, state files, panes, the runner: steps in Spark       planning, execution
+``storage``           distributed tables, statistics of partitions, what is pruned by them,     planning, execution
+                      the columnar memory store
+``adaptive``          plans that change while they run: a join's likely small side first,     execution
+                      no shuffle twice by the same keys; what EXPLAIN ANALYZE measures
+``ml``                MLlib's algorithms by reflection, training, models as SQL functions     planning, execution
+``engine``            the only composer of the line above                                     all of the above
+project, server, cli  front doors; they use ``engine`` alone: projects, the endpoint and the  engine
+                      engine in the background, the command line and its prompt
+====================  ======================================================================  ==================
 
 ``tests/test_layers.py`` holds this table to the code.
 
@@ -34,10 +40,12 @@ sessions that were emitted, and the process is killed while the panes are writte
    step log *before* anything reads a row; a step found without its commit record runs again with that intent.
 2. ``dataflow.step`` renders SQL for the step from the frozen ``WindowedQuery``: stateless part, window
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
-   watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns.
-3. The one result ``o`` becomes the state delta (a path that carries the step's number, so that a second run
-   overwrites it), then the panes (one Delta commit; a second run looks whether the step's are there), then
-   late and bad rows likewise, then the commit record.
+   watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns. A step
+   of more rows than there is state (``streaming.runner.manner``) merges its rows with all of it in one pass.
+3. ``streaming.outcome`` writes the one result ``o`` as the state delta (a path that carries the step's number, so
+   that a second run overwrites it), then the panes (one Delta commit; a second run looks whether the step's are
+   there), then late and bad rows likewise, then the commit record. Work that can follow, such as putting the
+   small files of many steps together (``streaming.upkeep``), follows.
 4. Merged sessions put one withdrawal per standing pane before the new pane; ``t`` is a view over the panes
    that leaves out what a later change took back, so it never needs a write of its own.
 

@@ -6,70 +6,139 @@ module starts nothing and loads no Spark.
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import pyarrow as pa
 
-from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.doctor import Finding, examine
-from warehouse.execution.results import Progress, Result
+from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.parser import parse
 from warehouse.language.split import split
+from warehouse.language.words import words_of_ours
 from warehouse.planning import plans
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from pyspark.sql import DataFrame
 
     from warehouse.catalog.store import Catalog
     from warehouse.execution.analyzer import SparkAnalyzer
+    from warehouse.language.statements import TableFunction
+    from warehouse.planning.context import Context
+    from warehouse.planning.render import FunctionRelation
     from warehouse.planning.schemas import Held
     from warehouse.planning.streaming_query import StreamingQuery
     from warehouse.streaming.ddl import Acting
     from warehouse.streaming.log import Commit
 
 Parameters = Mapping[str, Any]
+Report = Callable[[Progress | TrainingProgress], None]
+Release = Callable[[], None]
+Finish = Callable[[SourceText, "DataFrame", Release], Result]
+"""Makes the result of rows that Spark computes, and calls the last once they were read."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a statement comes to for somebody who has Spark run it.
+
+    Attributes:
+        text: the Spark SQL that gives its rows; None for a statement that acts, which ``Engine.run`` does.
+        columns: what such a statement gives back, strings all; None when it has to act before its rows are known,
+            which ``Engine.begin`` does.
+    """
+
+    text: str | None
+    columns: tuple[str, ...] | None = ()
 
 
 class Engine:
     """One warehouse folder, open. Use ``Engine.open``."""
 
     def __init__(
-        self, spark: Any, folder: Path, on_progress: Callable[[Progress], None] | None, moved: bool, udfs: Path
+        self,
+        spark: Any,
+        folder: Path,
+        on_progress: Report | None,
+        moved: bool,
+        udfs: Path,
     ):
+        from warehouse.catalog.started import Started
         from warehouse.catalog.store import Catalog
         from warehouse.catalog.udfs import Udfs
         from warehouse.execution.analyzer import SparkAnalyzer
+        from warehouse.execution.cancelling import Cancelling
+        from warehouse.ml.learning import Learning
+        from warehouse.storage.tables import KeptTables
         from warehouse.streaming.tables import StreamingTables
 
         self.spark, self.folder, self.on_progress = spark, folder, on_progress
-        self.catalog, self.udfs = Catalog.open(folder), Udfs(udfs)
+        self.catalog, self.udfs, self.started = Catalog.open(folder), Udfs(udfs), Started(folder)
         self.analyzer = SparkAnalyzer(spark)
-        self.tables = StreamingTables(spark, self.catalog, folder, self._bound, self._report)
+        self.learning = Learning(spark, self.catalog, folder, self.udfs)
+        self.kept = KeptTables(spark, folder)
+        self.tables = StreamingTables(spark, self.catalog, folder, self._bound, self._report, self.kept.panes)
         self.tables.mend(moved)
-        self._cancelled = threading.Event()
+        self._cancelling, self._of_a_session = Cancelling(spark.sparkContext), False
+        self._claims: dict[tuple[str, str], threading.RLock] = {}
+        self._watchers: list[tuple[str, Callable[[Progress | TrainingProgress], None]]] = []
+        self._sessions: WeakSet[Engine] = WeakSet([self])
+        self._guard = threading.Lock()
+
+    def on(self, spark: Any, on_progress: Callable[[Progress | TrainingProgress], None] | None = None) -> Engine:
+        """Return this engine for another session: settings, current schema and temporary views are that one's.
+
+        Args:
+            spark: a session of the same Spark.
+            on_progress: is told of the steps that its statements run.
+        """
+        from warehouse.execution.analyzer import SparkAnalyzer
+        from warehouse.execution.cancelling import Cancelling
+
+        other = copy.copy(self)
+        other.spark, other.analyzer, other.on_progress = spark, SparkAnalyzer(spark), on_progress
+        other.learning = copy.copy(self.learning)
+        other.learning.spark = spark
+        vars(other.learning).pop("models", None)  # they make views and functions, each in a session of theirs
+        other._cancelling, other._of_a_session = Cancelling(spark.sparkContext), True
+        with self._guard:
+            self._sessions.add(other)
+        self._serve_models([other])
+        return other
 
     @classmethod
     def open(
         cls,
         folder: Path,
         settings: Mapping[str, str] | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Report | None = None,
     ) -> Engine:
         """Open the warehouse in ``folder``, starting Spark.
 
         Raises:
             WarehouseError: Java or the jars are missing, the folder is in use or cannot be used.
         """
+        from warehouse.adaptive import rules
         from warehouse.execution import session
+        from warehouse.storage import tables
 
-        spark = session.start(Path(folder), settings or {})
+        def extending(gateway: Any) -> Future[Any]:
+            return rules.compiled(gateway, tables.compile_ahead)
+
+        spark = session.start(Path(folder), settings or {}, extending)
         running = session.current()
         assert running is not None
         try:
@@ -78,6 +147,24 @@ class Engine:
         except BaseException:
             session.stop(spark)
             raise
+
+    def resume(self) -> list[str]:
+        """Let the streaming tables run on that were started and not stopped; return their names.
+
+        For a process that stays. Others leave them as they are, to be resumed by the next one that does.
+        """
+        resumed = []
+        for name, every in self.started.all().items():
+            entry = next((e for e in self.catalog.streaming_tables() if e.qualified == name), None)
+            if entry is None:
+                self.started.drop(name)
+            elif self.tables.start(entry, every):
+                resumed.append(name)
+        return resumed
+
+    def runs_something(self) -> bool:
+        """Say whether a streaming table runs on in the background."""
+        return any(self.tables.is_running(entry) for entry in self.catalog.streaming_tables())
 
     def close(self) -> None:
         """Stop what runs in the background, then Spark."""
@@ -92,6 +179,33 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def hidden_schema(self) -> str:
+        """Return the name of the schema that holds what the engine alone reads."""
+        from warehouse.streaming.sources import HIDDEN_SCHEMA
+
+        return HIDDEN_SCHEMA
+
+    @property
+    def table_functions(self) -> tuple[str, ...]:
+        """Return the names of the table functions that are ours."""
+        from warehouse.streaming.relations import FUNCTIONS
+
+        return (*FUNCTIONS, *self.kept.functions)
+
+    def java(self, sources: Path, name: str) -> Any:
+        """Return a class, compiled from Java sources, by which Spark calls what a front door has for it."""
+        from warehouse.execution.java_sources import load
+
+        return load(self.spark.sparkContext._gateway, sources, name)
+
+    def adopt(self, java_session: Any) -> None:
+        """Give a Java session that a front door made, before it has done anything, the rules that ours has."""
+        from warehouse.adaptive import rules
+
+        rules.give(self.spark.sparkContext._gateway, java_session)
+        self.kept.install(java_session)
+
     # ------------------------------------------------------------------ the line
 
     def split(self, text: str, name: str | None = None) -> list[SourceText]:
@@ -101,8 +215,8 @@ class Engine:
     def compile(self, text: str | SourceText, name: str | None = None) -> list[plans.Plan]:
         """Return what each statement comes to; runs nothing and changes nothing.
 
-        Later statements see the streams, streaming tables and views of ours that earlier ones would make. One
-        that reads a table which an earlier statement has yet to make cannot be judged: it becomes ``Unjudged``.
+        Later statements see the streams, streaming tables and views of ours that earlier ones would make. One that
+        reads a table or asks a model which an earlier statement has yet to make cannot be judged: it is ``Unjudged``.
         """
         from warehouse.streaming import ddl
         from warehouse.streaming.ddl import Acting
@@ -114,16 +228,20 @@ class Engine:
             try:
                 planned = self._planned(source, draft)
             except WarehouseError as error:
-                if error.condition != "TABLE_OR_VIEW_NOT_FOUND" or not any(m in str(error).lower() for m in made):
+                unknown = error.condition in ("TABLE_OR_VIEW_NOT_FOUND", "WAREHOUSE_MODEL_NOT_FOUND")
+                if not unknown or not any(m in str(error).lower() for m in made):
                     raise
                 planned = plans.Unjudged(source)
-            match planned:
+            inner = planned.measured if isinstance(planned, plans.Measure) else planned
+            match inner:
                 case plans.MakeStream(statement=statement):
                     draft.put_stream(ddl.draft_stream(statement, Acting(self.spark, draft, self._schema())))
                 case plans.MakeStreamingTable(entry=entry):
-                    _refuse(planned)
+                    _refuse(inner)
                     draft.put_streaming_table(entry)
                     made.add(entry.name.lower())
+                case plans.Train(statement=statement):
+                    made |= {t.name.last.lower() for t in (statement.table, statement.model) if t}
                 case plans.RunSpark(keep_view=keep, target=target):
                     if keep:
                         draft.put_view(keep)
@@ -137,23 +255,101 @@ class Engine:
     ) -> Iterator[Result]:
         """Run each statement and yield its result; the next one starts when the iterator is advanced."""
         for source in self._sources(text, name):
-            self._cancelled.clear()
-            yield self._executed(self._planned(source), parameters or {})
+            self.kept.begin(self.spark)
+            with self._cancelling.statement():
+                with self._alone(source):
+                    result = self._executed(self._planned(source, None, parameters), parameters or {})
+                yield result
+
+    def prepare(self, source: SourceText) -> Prepared:
+        """Return what one statement comes to; runs nothing and changes nothing.
+
+        Raises:
+            WarehouseError: it cannot be planned; rendered with its text.
+        """
+        match self._planned(source):
+            case plans.RunSpark(
+                fragment=fragment, keep_view=None, forget_view=None, drops=(), evaluations=(), keeping=None
+            ):
+                return Prepared(fragment.text)
+            case plans.Train(table=None, model=None) | plans.RunSpark(evaluations=[_, *_], target=None):
+                return Prepared(None, None)
+            case plans.Show(statement=shown) if shown.kind in ("MODEL", "GENERATOR"):
+                return Prepared(None, self.learning.shown(shown, self._schema()).columns)
+            case plans.Describe(statement=asked, entry=entry) if asked.kind in ("MODEL", "GENERATOR"):
+                return Prepared(None, self.learning.described(entry, asked.extended).columns)
+            case plan:
+                return Prepared(None, _columns(plan))
+
+    def begin(self, source: SourceText) -> tuple[DataFrame, Release]:
+        """Do what a statement does before its rows are known, and return these, unread.
+
+        Returns:
+            The rows, and what lets go of what they are read from, to be called when they were read.
+
+        Raises:
+            WarehouseError: as ``run`` does.
+        """
+        begun: list[tuple[DataFrame, Release]] = []
+
+        def hold(source: SourceText, frame: DataFrame, release: Release) -> Result:
+            begun.append((frame, release))
+            return Result(source)
+
+        with self._cancelling.statement():
+            self._executed(self._planned(source), {}, hold)
+        return begun[0]
+
+    def explain_failure(self, source: SourceText, error: BaseException) -> WarehouseError:
+        """Return what Spark raised for a prepared text as an error of ours, pointing into ``source``."""
+        from warehouse.execution.spark_errors import translate
+
+        try:
+            plan = self._planned(source)
+        except WarehouseError:
+            return translate(error, source)
+        fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
+        return translate(error, source, fragment).placed_at(_place(plan))
 
     def cancel(self) -> None:
         """Cancel the statement that is running, from any thread; nothing happens when none is."""
-        self._cancelled.set()
-        self.spark.sparkContext.cancelAllJobs()
+        self._cancelling.cancel()
+
+    @contextmanager
+    def _alone(self, source: SourceText) -> Iterator[None]:
+        """Let one statement at a time make, replace or drop what has a name; sessions would cross otherwise."""
+        statement = parse(source)
+        if isinstance(statement, statements.Explain) and statement.mode == "ANALYZE":
+            statement = statement.statement
+        names = [statement.name] if isinstance(statement, _MAKING) else []
+        if isinstance(statement, statements.Generate):
+            names = [target.name for target in (statement.table, statement.model) if target]
+        keys = {((n.parts[-2] if len(n.parts) > 1 else self._schema()).lower(), n.last.lower()) for n in names}
+        with ExitStack() as claims:
+            for key in sorted(keys):
+                claims.enter_context(self._claims.setdefault(key, threading.RLock()))
+            yield
 
     def _sources(self, text: str | SourceText, name: str | None) -> list[SourceText]:
         return [text] if isinstance(text, SourceText) else split(text, name)
 
-    def _planned(self, source: SourceText, catalog: Catalog | None = None) -> plans.Plan:
+    def _planned(
+        self, source: SourceText, catalog: Catalog | None = None, parameters: Parameters | None = None
+    ) -> plans.Plan:
+        from warehouse.execution.analyzer import SparkAnalyzer
+        from warehouse.execution.session import enter
         from warehouse.planning.context import Context
         from warehouse.planning.lower import plan
 
-        context = Context(catalog or self.catalog, self.analyzer, self._schema(), self.udfs)
-        return plan(context, parse(source), self._relations(context.catalog))
+        enter(self.spark)
+        learning, statement, analyzer = self.learning, parse(source), self.analyzer
+        if parameters and not _keeps_its_text(statement):
+            analyzer = SparkAnalyzer(self.spark, parameters)
+        context = Context(
+            catalog or self.catalog, analyzer, self._schema(), self.udfs, lambda: learning.library(parameters),
+            lambda: learning.models, parameters=parameters or {},
+        )  # fmt: skip
+        return plan(context, statement, self._relations(context.catalog))
 
     def _schema(self) -> str:
         return self.spark.catalog.currentDatabase()
@@ -165,9 +361,21 @@ class Engine:
         def bound(entry: StreamingTableEntry) -> StreamingQuery:
             return self._bound(entry, catalog)
 
+        def function(context: Context) -> FunctionRelation:
+            of_streams = relations.function_relation(self.folder, context, bound)
+
+            def relation(call: TableFunction) -> str:
+                if call.function not in self.kept.functions:
+                    return of_streams(call)
+                entry = catalog.streaming_table(*context.resolve(call.argument))
+                panes = relations.table_folder(self.folder, entry) / "panes" if entry else None
+                return self.kept.relation(self.spark, context, call, panes)
+
+            return relation
+
         return Relations(
             lambda source: relations.stream_relation(self.spark, self.folder, source),
-            lambda context: relations.function_relation(self.folder, context, bound),
+            function,
             lambda known, entry: self._bound(entry, known),
         )
 
@@ -180,7 +388,11 @@ class Engine:
         statement = parse(SourceText(entry.text))
         assert isinstance(statement, statements.CreateStreamingTable)
         catalog = catalog or self.catalog
-        context = Context(catalog, self._analyzer_in(entry.current), entry.current, self.udfs)
+        pinned = {name: int(version) for name, version in entry.models}
+        context = Context(
+            catalog, self._analyzer_in(entry.current), entry.current, self.udfs, self.learning.library,
+            lambda: self.learning.models, pinned,
+        )  # fmt: skip
         return as_kept(bound_query(context, statement.source, statement.query, self._relations(catalog)), entry)
 
     def _analyzer_in(self, schema: str) -> SparkAnalyzer:
@@ -194,20 +406,27 @@ class Engine:
 
     # ------------------------------------------------------------------ execution
 
-    def _executed(self, plan: plans.Plan, parameters: Parameters) -> Result:
-        from warehouse.execution.spark_errors import RAISED, is_cancellation, translate
+    def _executed(self, plan: plans.Plan, parameters: Parameters, finish: Finish | None = None) -> Result:
+        """Do what a plan says; ``finish`` makes the result of what Spark is to compute, by itself one of its rows."""
+        from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
 
+        if self._cancelling.asked.is_set():
+            fail("WAREHOUSE_CANCELLED")
         try:
-            return self._act(plan, parameters)
+            return self._act(plan, parameters, finish or self._rows)
         except WarehouseError as error:
             raise error.placed_at(_place(plan)).located_in(plan.source) from None
         except RAISED as error:
-            if self._cancelled.is_set() and is_cancellation(error):
+            if self._cancelling.asked.is_set():
                 fail("WAREHOUSE_CANCELLED")
             fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
             raise translate(error, plan.source, fragment).placed_at(_place(plan)) from None
+        except OSError as error:
+            if not is_disk_full(error):
+                raise
+            raise translate(error, plan.source).located_in(plan.source) from None
 
-    def _act(self, plan: plans.Plan, parameters: Parameters) -> Result:
+    def _act(self, plan: plans.Plan, parameters: Parameters, finish: Finish) -> Result:
         from warehouse.planning.explain import losses
         from warehouse.planning.replacement import Outcome
         from warehouse.streaming import ddl
@@ -217,60 +436,101 @@ class Engine:
         match plan:
             case plans.RunSpark(fragment=fragment, keep_view=keep, forget_view=forget, drops=drops):
                 self._drop_all(drops)
+                for evaluation in plan.evaluations:
+                    self.learning.models.measure(evaluation, parameters)
                 frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
                 if keep:
                     self.catalog.put_view(keep)
+                    with self._guard:
+                        sessions = list(self._sessions)
+                    self._serve_models(sessions)  # the view may ask models, and be read in sessions that do not
                 elif forget:
                     self.catalog.drop_view(forget.schema, forget.name)
-                return self._rows(source, frame, plan)
+                result = finish(source, frame, lambda: None)
+                warnings = self.kept.keep(self.spark, plan.keeping, self._schema()) if plan.keeping else []
+                return replace(result, warnings=tuple(warnings))
             case plans.MakeStream(statement=statement):
                 return Result(source, message=ddl.create_stream(statement, self._acting()))
             case plans.DropStreamPlan(statement=dropped):
                 return Result(source, message=ddl.drop_stream(dropped, self._acting()))
             case plans.Show(statement=shown) if shown.kind == "STREAM" or shown.kind == "STREAMS":
                 return _table(source, ddl.show_streams(shown, self._acting()))
+            case plans.Show(statement=shown) if shown.kind in ("MODEL", "GENERATOR"):
+                return _table(source, self.learning.shown(shown, self._schema()))
             case plans.Show(statement=shown):
                 return _table(source, self._show_tables(shown))
             case plans.Describe(statement=asked) if asked.kind == "STREAM":
                 return _table(source, ddl.describe_stream(asked, self._acting()))
             case plans.Describe(statement=asked, entry=StreamingTableEntry() as entry):
                 return _table(source, self._describe_table(entry, asked.extended))
+            case plans.Describe(statement=asked, entry=entry) if asked.kind in ("MODEL", "GENERATOR"):
+                return _table(source, self.learning.described(entry, asked.extended))
             case plans.Nothing(message=message):
                 return Result(source, message=message)
             case plans.Unjudged():
                 raise AssertionError("only compile leaves a statement unjudged")
             case plans.MakeStreamingTable(entry=entry, query=query, replaces=old, verdict=verdict):
                 _refuse(plan)
-                if verdict and old and verdict.outcome is Outcome.CONTINUE:
-                    commits, made = self.tables.change(entry, query, old, verdict.carry), "replaced, continues"
-                else:
-                    commits = self.tables.create(entry, query, old)
-                    made = "replaced, rebuilt from source" if old else "created"
+                with self._watching(entry):
+                    if verdict and old and verdict.outcome is Outcome.CONTINUE:
+                        commits, made = self.tables.change(entry, query, old, verdict.carry), "replaced, continues"
+                    else:
+                        commits = self.tables.create(entry, query, old)
+                        made = "replaced, rebuilt from source" if old else "created"
                 message = f"streaming table {entry.qualified} {made}: {_summary(commits)}"
                 told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(query)))
                 if verdict and verdict.entry and step_log(self.folder, entry).last().drained:
                     told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
                 return Result(source, message=message, warnings=told)
             case plans.Refresh(entry=entry, full=full, drain=drain):
-                commits = self.tables.refresh(entry, full, drain)
+                with self._watching(entry):
+                    commits = self.tables.refresh(entry, full, drain)
                 done = "drained" if drain else "refreshed"
                 return Result(source, message=f"streaming table {entry.qualified} {done}: {_summary(commits)}")
             case plans.Start(entry=entry, every=every):
                 started = self.tables.start(entry, every)
+                if started:
+                    self.started.put(entry.qualified, every)
                 return Result(
                     source, message=f"streaming table {entry.qualified} {'started' if started else 'runs already'}"
                 )
             case plans.Stop(entry=entry):
+                self.started.drop(entry.qualified)
                 stopped = self.tables.stop(entry)
                 return Result(
                     source, message=f"streaming table {entry.qualified} {'stopped' if stopped else 'was not running'}"
                 )
+            case plans.Train():
+                return self._generated(plan, parameters, finish)
+            case plans.DropModel(entry=model):
+                self.learning.models.drop(model)
+                return Result(source, message=f"model {model.qualified} dropped")
             case plans.DropStreamingTable(entry=entry):
                 self.tables.drop(entry)
+                self.started.drop(entry.qualified)
                 return Result(source, message=f"streaming table {entry.qualified} dropped")
             case plans.Tell():
-                return self._explained(plan)
+                return self._explained(plan, parameters)
+            case plans.Measure():
+                return self._measured(plan, parameters)
         raise AssertionError(plan)
+
+    def _generated(self, plan: plans.Train, parameters: Parameters, finish: Finish) -> Result:
+        """Train, and return the rows or say what was made."""
+        made = self.learning.generate(plan, parameters, self.on_progress)
+        if made.frame is None:
+            made.release()
+            return Result(plan.source, message=made.message)
+        return finish(plan.source, made.frame, made.release)
+
+    def _serve_models(self, sessions: Iterable[Engine]) -> None:
+        """Let sessions call the functions that models are by now."""
+        from warehouse.execution.functions import serve
+        from warehouse.planning.predictions import function_name
+
+        names = [function_name(entry, version) for entry in self.catalog.models() for version in entry.versions]
+        for session in sessions if names else ():
+            serve(session.spark, names)
 
     def _drop_all(self, entries: Held) -> None:
         """Drop what goes with a schema."""
@@ -284,24 +544,55 @@ class Engine:
                     ddl.forget_stream(entry, self._acting())
                 case ViewEntry():
                     self.catalog.drop_view(entry.schema, entry.name)
+                case ModelEntry():
+                    self.learning.models.drop(entry)
 
-    def _rows(self, source: SourceText, frame: DataFrame, plan: plans.Plan) -> Result:
+    def _rows(self, source: SourceText, frame: DataFrame, release: Release) -> Result:
         """Return a frame's rows as Arrow; nothing for a statement without columns."""
-        if not frame.columns:
-            return Result(source)
-        table = _portable(frame).toArrow()
-        return Result(source, table.schema, iter(table.to_batches()))
+        try:
+            if not frame.columns:
+                return Result(source)
+            table = _portable(frame).toArrow()
+            return Result(source, table.schema, iter(table.to_batches()))
+        finally:
+            release()
 
-    def _explained(self, plan: plans.Tell) -> Result:
+    def _explained(self, plan: plans.Tell, parameters: Parameters) -> Result:
         lines = list(plan.lines)
         if plan.spark is not None:
             if lines:
                 lines.append("")
             explained = self.spark.sql(
-                f"EXPLAIN {'' if plan.mode == 'simple' else plan.mode.upper()} " + plan.spark.text
+                f"EXPLAIN {'' if plan.mode == 'simple' else plan.mode.upper()} " + plan.spark.text,
+                args=dict(parameters) or None,
             )
             lines += explained.collect()[0][0].splitlines()
-        return _table(plan.source, _Lines(("plan",), [("\n".join(lines),)]))
+        return _table(plan.source, _Lines(EXPLAINED, [("\n".join(lines),)]))
+
+    def _measured(self, plan: plans.Measure, parameters: Parameters) -> Result:
+        """Do what a plan says, throw its rows away, and return what it took."""
+        from warehouse.adaptive import report
+        from warehouse.adaptive.recording import Recording
+
+        inner = plan.measured
+        steps: list[Progress | TrainingProgress] = []
+        measuring = self.on(self.spark, steps.append)
+        measuring._cancelling = self._cancelling
+        with Recording(self.spark) as recording:
+
+            def drained(source: SourceText, frame: DataFrame, release: Release) -> Result:
+                try:
+                    return Result(source, message=recording.drain(frame))
+                finally:
+                    release()
+
+            try:
+                result = measuring._executed(inner, parameters, drained)
+            except WarehouseError as error:
+                offset = len(plan.source.text) - len(inner.source.text)
+                raise WarehouseError(*error.diagnostics).shifted(offset).located_in(plan.source) from None
+        lines = report.lines(result.message, recording, steps)
+        return _table(plan.source, _Lines(EXPLAINED, [("\n".join(lines),)]))
 
     def _acting(self) -> Acting:
         from warehouse.streaming.ddl import Acting
@@ -326,7 +617,7 @@ class Engine:
             for e in found
             if e.name in wanted
         ]
-        return _Lines(("namespace", "tableName", "mode", "status"), rows)
+        return _Lines(TABLES, rows)
 
     def _describe_table(self, entry: StreamingTableEntry, extended: bool) -> _Lines:
         from warehouse.streaming.runner import step_log, table_folder
@@ -343,20 +634,74 @@ class Engine:
             facts += [(f"Property {k}", "***" if is_secret(k) else v) for k, v in entry.properties]
             rows += [("", "", ""), ("# Streaming table", "", "")]
             rows += [(label, text, "") for label, text in [*facts, ("Text", without_secrets(entry.text))]]
-        return _Lines(("col_name", "data_type", "comment"), rows)
+        return _Lines(DESCRIBED, rows)
 
     def _report(self, entry: StreamingTableEntry, commit: Commit) -> None:
-        if self.on_progress is None:
+        """Tell of a step: the engine's own listener of each, those of other sessions of what they run."""
+        told = [watcher for table, watcher in tuple(self._watchers) if table == entry.qualified]
+        told += [self.on_progress] if self.on_progress else []
+        if not told:
             return
         from warehouse.dataflow.times import END
 
         finite = abs(commit.after) < END
-        self.on_progress(
-            Progress(
-                entry.name, commit.step, commit.rows, commit.late, commit.panes, _instant(commit.after),
-                (commit.now - commit.after) / 1e6 if finite else None, commit.seconds,
-            )
+        progress = Progress(
+            entry.name, commit.step, commit.rows, commit.late, commit.panes, _instant(commit.after),
+            (commit.now - commit.after) / 1e6 if finite else None, commit.seconds,
         )  # fmt: skip
+        for watcher in told:
+            watcher(progress)
+
+    @contextmanager
+    def _watching(self, entry: StreamingTableEntry) -> Iterator[None]:
+        """Within this, a session's listener is told of the steps of a table."""
+        if not self._of_a_session or self.on_progress is None:
+            yield
+            return
+        watcher = (entry.qualified, self.on_progress)
+        self._watchers.append(watcher)
+        try:
+            yield
+        finally:
+            self._watchers.remove(watcher)
+
+
+STREAMS = ("namespace", "streamName", "source")
+TABLES = ("namespace", "tableName", "mode", "status")
+DESCRIBED = ("col_name", "data_type", "comment")
+EXPLAINED = ("plan",)
+"""The columns of what is not Spark's to answer."""
+
+_COUNTED = {
+    "DELETE": ("num_affected_rows",),
+    "UPDATE": ("num_affected_rows",),
+    "MERGE": ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"),
+}
+"""The columns of what Delta answers to a statement that changes rows."""
+
+_MAKING = (statements.CreateStream, statements.CreateStreamingTable, statements.DropObject)
+
+
+def _keeps_its_text(statement: statements.Statement) -> bool:
+    """Say whether a statement is read again later, when nobody gives values to markers in it."""
+    if isinstance(statement, statements.Explain):
+        return _keeps_its_text(statement.statement)
+    view = isinstance(statement, statements.QueryStatement) and statement.verb.endswith("VIEW")
+    return view or isinstance(statement, statements.CreateStreamingTable)
+
+
+def _columns(plan: plans.Plan) -> tuple[str, ...]:
+    """Return the names of the columns that a plan gives back when it is not Spark's to run."""
+    match plan:
+        case plans.Show(statement=shown):
+            return STREAMS if shown.kind in ("STREAM", "STREAMS") else TABLES
+        case plans.Describe():
+            return DESCRIBED
+        case plans.Tell() | plans.Measure():
+            return EXPLAINED
+        case plans.RunSpark():
+            return _COUNTED.get(plan.source.text.split(None, 1)[0].upper(), ())
+    return ()
 
 
 class _Lines:
@@ -403,17 +748,12 @@ def _portable(frame: DataFrame) -> DataFrame:
     """Return ``frame`` with the types that Arrow readers do not know as text."""
     from pyspark.sql import functions as F
 
-    odd = {f.name for f in frame.schema.fields if f.dataType.typeName() in ("variant", "yearmonthinterval")}
-    if not odd:
+    odd = [f.dataType.typeName() in ("variant", "yearmonthinterval") for f in frame.schema.fields]
+    if not any(odd):
         return frame
-    return frame.select(
-        *(
-            F.col(f"`{n.replace('`', '``')}`").cast("string").alias(n)
-            if n in odd
-            else F.col(f"`{n.replace('`', '``')}`")
-            for n in frame.columns
-        )
-    )
+    apart = frame.toDF(*(f"c{i}" for i in range(len(odd))))  # a result's names may be any, and the same twice
+    chosen = [F.col(f"c{i}").cast("string") if text else F.col(f"c{i}") for i, text in enumerate(odd)]
+    return apart.select(*(column.alias(name) for column, name in zip(chosen, frame.columns, strict=True)))
 
 
 def _summary(commits: list[Commit]) -> str:
@@ -439,6 +779,20 @@ def _instant(micros: int) -> str:
 
 
 __all__ = [
-    "Diagnostic", "Engine", "Finding", "Parameters", "Progress", "Result", "SourceText", "WarehouseError",
-    "examine", "parse", "replace", "split", "statements",
-]  # fmt: skip
+    "Diagnostic",
+    "Engine",
+    "Finding",
+    "Parameters",
+    "Progress",
+    "Result",
+    "SourceText",
+    "TrainingProgress",
+    "WarehouseError",
+    "examine",
+    "parse",
+    "replace",
+    "split",
+    "standing_in",
+    "statements",
+    "words_of_ours",
+]

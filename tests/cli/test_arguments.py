@@ -43,8 +43,8 @@ def test_run() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--server", "localhost:10000"], "no server to connect to yet"),
-        (["serve"], "serve (starts the Thrift/JDBC endpoint) is not built yet"),
+        (["--server", "localhost"], "write HOST:PORT"),
+        (["serve", "--port", "x"], "invalid int value"),
         (["test", "--project", "p"], "test (checks a project's tests) is not built yet"),
         (["docs"], "is not built yet"),
         (["report.sql"], "a file of SQL after -f"),

@@ -84,7 +84,7 @@ def test_standard_input(call: Call) -> None:
 
 def test_no_prompt_yet(call: Call, engine: FakeEngine) -> None:
     done = call()
-    assert done.code == 2 and "there is no prompt yet" in done.err and not engine.opened
+    assert done.code == 2 and "the prompt needs a terminal for its results" in done.err and not engine.opened
 
 
 def test_trouble_before_anything_runs(call: Call, engine: FakeEngine, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def run(folder: Path, *words: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
+@pytest.mark.soak
 def test_what_one_process_makes_another_one_reads(tmp_path: Path) -> None:
     (tmp_path / "make.sql").write_text(
         "CREATE TABLE t (n INT, s STRING, d DECIMAL(9,2), at TIMESTAMP);\n"
@@ -59,6 +60,7 @@ def test_control_c(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 20
 
 
+@pytest.mark.soak
 def test_a_reader_that_leaves(tmp_path: Path) -> None:
     process = start(tmp_path, "-e", "SELECT id FROM range(50000000)")
     assert process.stdout is not None and process.stdout.readline() == b"id\n"
@@ -67,6 +69,7 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     assert process.stderr is not None and process.stderr.read() == b""
 
 
+@pytest.mark.soak
 def test_a_project_twice(tmp_path: Path) -> None:
     (tmp_path / "p" / "landing").mkdir(parents=True)
     (tmp_path / "p" / "landing" / "1.json").write_text('{"k":"a","at":"2013-01-01T05:00:00Z"}\n')

@@ -8,6 +8,8 @@ import pytest
 
 from tests.execution.scenes import play, seen
 
+pytestmark = pytest.mark.soak
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):

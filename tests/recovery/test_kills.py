@@ -16,13 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.recovery.scenery import QUICK_JVM, TABLES, write
+from tests.recovery.scenery import TABLES, write
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("RECOVERY_KILLS", "0"))
 SEED = int(os.environ.get("RECOVERY_SEED", "0"))
 FILES = 1
-ENVIRONMENT = os.environ | {"JAVA_TOOL_OPTIONS": QUICK_JVM}
 
 
 @pytest.mark.slow
@@ -50,7 +49,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         process.wait()
         killed += 1
         print(f"kill {killed}: {moment:.1f} s into a REFRESH that takes {longest:.1f} s", flush=True)
-    judged = subprocess.run(_command("judge", tmp_path), cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
+    judged = subprocess.run(_command("judge", tmp_path), cwd=ROOT, capture_output=True, text=True)
     assert judged.returncode == 0, judged.stderr
     judgement = json.loads((tmp_path / "judgement.json").read_text())
     assert not judgement["differences"], "\n".join(judgement["differences"])
@@ -67,7 +66,7 @@ def _refreshing(root: Path, names: list[str]) -> subprocess.Popen[bytes]:
     for name in ("refreshing", "refreshed"):
         (root / name).unlink(missing_ok=True)
     log = (root / "life.log").open("ab")
-    process = subprocess.Popen(_command("refresh", root, *names), cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log)
+    process = subprocess.Popen(_command("refresh", root, *names), cwd=ROOT, stdout=log, stderr=log)
     log.close()
     deadline = time.monotonic() + 300
     while not (root / "refreshing").exists():

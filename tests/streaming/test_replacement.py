@@ -9,12 +9,11 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.statements import Rows, rows_of
+from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
 
@@ -138,10 +137,7 @@ def stream(rows: Rows, name: str, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def rows(engine: Engine) -> Iterator[Rows]:
     """Return ``rows(statements)``, in a schema of this module's own."""
-    found = partial(rows_of, engine)
-    found("CREATE SCHEMA replacing; USE replacing")
-    yield found
-    found("USE default")
+    yield from rows_in(engine, "replacing")
 
 
 @pytest.fixture(scope="module")
@@ -232,6 +228,7 @@ def test_readers_go_on_or_are_named(rows: Rows, tmp_path: Path) -> None:
         assert rows("DESCRIBE EXTENDED STREAMING TABLE above") == before
 
 
+@pytest.mark.soak
 def test_rows_of_closed_windows_stay_late(rows: Rows, tmp_path: Path) -> None:
     """Under a longer lateness: the state of what was closed is gone, and a window must not start a second time."""
     write(tmp_path / "in", ("a", "u", 1, 0.1, 5), ("a", "u", 2, 0.2, 300))

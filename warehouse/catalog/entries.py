@@ -27,6 +27,14 @@ def new_id(name: str) -> str:
     return f"{readable or 'object'}-{secrets.token_hex(4)}"
 
 
+_NEEDS_MAPPING = frozenset(" ,;{}()\n\t=")
+
+
+def needs_mapping(name: str) -> bool:
+    """Say whether Parquet refuses a column of this name, so that Delta has to keep it under another one."""
+    return not _NEEDS_MAPPING.isdisjoint(name)
+
+
 @dataclass(frozen=True)
 class Column:
     """A column; ``type`` is Spark's ``simpleString`` (``array<struct<a:int>>``)."""
@@ -103,6 +111,8 @@ class StreamingTableEntry(_Named):
         key_order: the positions of the query's group keys in the order in which the state and the panes have them;
             empty where that is the same.
         former: columns that its panes have, and that a query before this one filled.
+        models: the models that it asks, by qualified name, each with the version that it stays with.
+        distribution: how its panes are distributed, as ``planning.distribution`` writes it; None where they are not.
     """
 
     schema: str
@@ -125,6 +135,13 @@ class StreamingTableEntry(_Named):
     closed: int | None = None
     key_order: tuple[str, ...] = ()
     former: tuple[Column, ...] = ()
+    models: Pairs = ()
+    distribution: str | None = None
+
+    @property
+    def appends_only(self) -> bool:
+        """Say whether no pane of the table is ever taken back."""
+        return self.mode == "DISCARDING" and not (self.stateless and self.repeats)
 
 
 @dataclass(frozen=True)
@@ -136,8 +153,61 @@ class ViewEntry(_Named):
     text: str
 
 
-Entry = StreamEntry | StreamingTableEntry | ViewEntry
-E = TypeVar("E", StreamEntry, StreamingTableEntry, ViewEntry)
+@dataclass(frozen=True)
+class ModelVersion:
+    """One training of a model.
+
+    Attributes:
+        number: from 1 on; ``folder``: where its files are, seen from the folder of models.
+        text: the GENERATE statement.
+        schema: the rows that it was trained on.
+        inputs: the columns that prediction needs; ``outputs``: those that it adds, as SQL has them.
+        row_wise: each row's prediction depends on that row alone.
+        recipe: how the inputs are made ready, as JSON; only ``warehouse.ml`` reads it.
+        facts: algorithm, parameters, summary of the training, as label and text.
+        metrics: over the rows that it was trained on, by name.
+        scores: of a search, as JSON; empty without one.
+    """
+
+    number: int
+    folder: str
+    text: str
+    created_at: str
+    schema: tuple[Column, ...]
+    inputs: tuple[Column, ...]
+    outputs: tuple[Column, ...]
+    row_wise: bool
+    recipe: str
+    facts: Pairs
+    metrics: Pairs
+    scores: str = ""
+
+
+@dataclass(frozen=True)
+class ModelEntry(_Named):
+    """A model, with all its versions, oldest first.
+
+    Attributes:
+        id: the folder of its versions; not the name, so that a model made again starts anew.
+    """
+
+    schema: str
+    name: str
+    id: str
+    versions: tuple[ModelVersion, ...]
+
+    @property
+    def newest(self) -> ModelVersion:
+        """Return the version that is meant where none is named."""
+        return self.versions[-1]
+
+    def version(self, number: int | None) -> ModelVersion | None:
+        """Return a version by its number, the newest for None; None where there is none of that number."""
+        return self.newest if number is None else next((v for v in self.versions if v.number == number), None)
+
+
+Entry = StreamEntry | StreamingTableEntry | ViewEntry | ModelEntry
+E = TypeVar("E", StreamEntry, StreamingTableEntry, ViewEntry, ModelEntry)
 
 
 def to_json(entry: Entry) -> dict[str, Any]:
@@ -145,15 +215,18 @@ def to_json(entry: Entry) -> dict[str, Any]:
     return asdict(entry)
 
 
-def from_json(kind: type[E], data: dict[str, Any]) -> E:
-    """Return the entry that ``to_json`` wrote.
+D = TypeVar("D")
+
+
+def from_json(kind: type[D], data: dict[str, Any]) -> D:
+    """Return the entry, or the part of one, that ``to_json`` wrote.
 
     Raises:
         ValueError: a field is missing, unknown or of the wrong shape.
     """
     if not isinstance(data, dict):
         raise ValueError("no fields")
-    known = {field.name: field for field in fields(kind)}
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(data) - set(known))
     missing = sorted(n for n, f in known.items() if n not in data and f.default is MISSING)
     if unknown or missing:
@@ -178,6 +251,8 @@ def _value(name: str, declared: Any, value: Any) -> Any:
                 return tuple(Column(**column) for column in value)
             case "Pairs":
                 return tuple((_text(key), _text(text)) for key, text in value)
+            case "tuple[ModelVersion, ...]":
+                return tuple(from_json(ModelVersion, version) for version in value)
             case "tuple[str, ...]":
                 return tuple(_text(text) for text in value)
     except (TypeError, ValueError) as error:

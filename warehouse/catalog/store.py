@@ -1,6 +1,6 @@
 """The catalog's files: one JSON file per object, written so that it is there whole or not at all.
 
-``<folder>/catalog/{streams,streaming_tables,views}/<schema>.<name>.json``, names in lower case and
+``<folder>/catalog/{streams,streaming_tables,views,models}/<schema>.<name>.json``, names in lower case and
 percent-encoded, since names are data and never a path. All files are read once, at ``open``; from then on
 the catalog answers from memory and writes through. One process owns a warehouse folder (the execution
 layer's lock sees to that); within it any thread may call.
@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Generic
 from urllib.parse import quote
 
-from warehouse.catalog.entries import E, StreamEntry, StreamingTableEntry, ViewEntry, from_json, qualified, to_json
+from warehouse.catalog.entries import (
+    E,
+    ModelEntry,
+    StreamEntry,
+    StreamingTableEntry,
+    ViewEntry,
+    from_json,
+    qualified,
+    to_json,
+)
 from warehouse.errors import fail
 
 FORMAT = 2
@@ -147,6 +156,7 @@ class Catalog:
         self._streams = _Shelf(folder / "streams", StreamEntry)
         self._tables = _Shelf(folder / "streaming_tables", StreamingTableEntry)
         self._views = _Shelf(folder / "views", ViewEntry)
+        self._models = _Shelf(folder / "models", ModelEntry)
 
     @classmethod
     def open(cls, folder: Path | str) -> Catalog:
@@ -162,6 +172,7 @@ class Catalog:
         copy = Catalog.__new__(Catalog)
         copy.home, copy._guard = self.home, threading.RLock()
         copy._streams, copy._tables, copy._views = self._streams.draft(), self._tables.draft(), self._views.draft()
+        copy._models = self._models.draft()
         return copy
 
     # streams
@@ -230,12 +241,39 @@ class Catalog:
         with self._guard:
             return self._views.drop(schema, name)
 
+    # models
+
+    def model(self, schema: str, name: str) -> ModelEntry | None:
+        """Return the model of that name, or None."""
+        with self._guard:
+            return self._models.entries.get(_key(schema, name))
+
+    def models(self) -> tuple[ModelEntry, ...]:
+        """Return all models by name."""
+        with self._guard:
+            return self._models.sorted()
+
+    def put_model(self, entry: ModelEntry) -> None:
+        """Keep ``entry``, in place of one of the same name."""
+        with self._guard:
+            self._models.put(entry)
+
+    def drop_model(self, schema: str, name: str) -> bool:
+        """Forget the model; say whether there was one."""
+        with self._guard:
+            return self._models.drop(schema, name)
+
     # across kinds
 
     def readers_of(self, name: str) -> tuple[StreamingTableEntry, ...]:
         """Return the streaming tables that read the stream or table with this qualified name."""
         with self._guard:
             return tuple(t for t in self._tables.sorted() if name.lower() in {s.lower() for s in t.sources})
+
+    def askers_of(self, model: str) -> tuple[StreamingTableEntry, ...]:
+        """Return the streaming tables that ask the model with this qualified name."""
+        with self._guard:
+            return tuple(t for t in self._tables.sorted() if model in dict(t.models))
 
     def kind_of(self, schema: str, name: str) -> str | None:
         """Return ``stream``, ``streaming table`` or ``view`` if the name is taken by one of ours, else None."""

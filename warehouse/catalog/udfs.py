@@ -1,7 +1,8 @@
-"""What users define in Python: a class per file of a folder, ``udfs/<name>.py``, imported when a statement names it."""
+"""What users define in Python: one thing per file of a folder, ``udfs/<name>.py``, imported when it is named."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from warehouse.errors import Span, fail
+from warehouse.errors import Span, WarehouseError, fail
 
 T = TypeVar("T")
 
@@ -36,10 +37,8 @@ class Udfs:
         Raises:
             WarehouseError: the file cannot be imported, or holds no such class, or several.
         """
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            return None
-        file = self.folder / f"{name.lower()}.py"
-        if not file.is_file():
+        file = self._file(name)
+        if file is None:
             return None
         try:
             module = self._module(file)
@@ -52,6 +51,38 @@ class Udfs:
         if own and not found:
             return None
         fail("WAREHOUSE_UDF_NOT_ONE", place, file=file.name, kind=kind.__name__, count=len(found))
+
+    def find_value(self, name: str, kind: type[T], place: Span) -> T | None:
+        """Return the value of a type that ``<name>.py`` defines, or None when there is none.
+
+        Raises:
+            WarehouseError: the file cannot be imported, or defines several.
+        """
+        file = self._file(name)
+        if file is None:
+            return None
+        try:
+            found = [v for v in vars(self._module(file)).values() if isinstance(v, kind)]
+        except Exception as error:
+            fail("WAREHOUSE_UDF_BROKEN", place, file=file.name, reason=f"{type(error).__name__}: {error}")
+        if len(found) > 1:
+            fail("WAREHOUSE_UDF_SEVERAL", place, file=file.name, kind=kind.__name__.lower(), count=len(found))
+        return found[0] if found else None
+
+    def values(self, kind: type[T]) -> dict[str, T]:
+        """Return the values of a type that the folder's files define, by name; files that are broken are left out."""
+        found = {}
+        for name in self.names():
+            with contextlib.suppress(WarehouseError):
+                value = self.find_value(name, kind, Span(0, 0))
+                if value is not None:
+                    found[name] = value
+        return found
+
+    def _file(self, name: str) -> Path | None:
+        """Return the file of a definition, None where there is none of that name."""
+        file = self.folder / f"{name.lower()}.py"
+        return file if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and file.is_file() else None
 
     def names(self) -> tuple[str, ...]:
         """Return the names that the folder's files give, in order."""

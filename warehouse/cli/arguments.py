@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from warehouse import __version__
-from warehouse.cli.formats import FORMATS
 from warehouse.cli.parameters import Value, parameter
+
+FORMAT_NAMES = ("table", "vertical", "csv", "tsv", "json", "jsonl", "markdown", "arrow")
+"""The names of ``formats.FORMATS``, which takes a third of a second to load."""
 
 DEFAULT_WAREHOUSE = Path("warehouse-data")
 NOT_BUILT = {
     "test": "checks a project's tests",
     "docs": "writes a project's documentation",
-    "serve": "starts the Thrift/JDBC endpoint",
 }
 
 
@@ -37,13 +39,17 @@ class Invocation:
     """Everything the user asked for.
 
     Attributes:
-        command: ``sql`` (no subcommand), ``run``, ``plan``, ``doctor``.
+        command: ``sql`` (no subcommand), ``run``, ``plan``, ``doctor``, ``serve``, ``password``, ``token``.
         inputs: what ``-e``, ``-f`` and ``-`` named, in the order given; for ``sql`` only.
-        format: a name of ``FORMATS``, or None to let the terminal decide.
+        format: a name of ``FORMAT_NAMES``, or None to let the terminal decide.
         warehouse: the folder, or None when the user named none.
         parameters: typed values of ``--param``.
         project: the project's folder, for ``run`` and ``plan``.
         select, exclude: the words after ``--select`` and ``--exclude``.
+        server: host and port of a server to run on, or None.
+        embedded: the engine is to run in this process.
+        serving: what ``serve`` was told, by the names of ``server.options.Options``.
+        user, file, expires: of ``password`` and ``token``; the last in seconds.
     """
 
     command: str
@@ -60,6 +66,12 @@ class Invocation:
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     full_refresh: bool = False
+    server: str | None = None
+    embedded: bool = False
+    serving: tuple[tuple[str, Any], ...] = ()
+    user: str = ""
+    file: Path | None = None
+    expires: int = 8 * 3600
 
 
 class _Parser(argparse.ArgumentParser):
@@ -104,10 +116,10 @@ def _general() -> _Parser:
 def _running() -> _Parser:
     running = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     add = running.add_argument
-    add("--format", choices=tuple(FORMATS), help="how rows look (default: table on a terminal, else csv)")
+    add("--format", choices=FORMAT_NAMES, help="how rows look (default: table on a terminal, else csv)")
     add("--param", action=_Parameters, metavar="K=V", help="value of the named parameter :K")
-    add("--server", metavar="HOST:PORT", help="run on a server (not built yet)")
-    add("--embedded", action="store_true", help="run the engine in this process (what happens today anyway)")
+    add("--server", metavar="HOST:PORT", help="run on a server of warehouse-sql serve; over HTTP: http://HOST:PORT")
+    add("--embedded", action="store_true", help="run the engine in this very process, not in the background")
     add("--keep-going", action="store_true", help="go on after an error, exit 1 if any statement failed")
     add("--dry-run", action="store_true", help="check and compile, run nothing")
     return running
@@ -120,6 +132,35 @@ def _selecting() -> _Parser:
     add("--select", "-s", nargs="+", action="extend", metavar="WORD", help="only these: name, +name, name+, path, glob")
     add("--exclude", nargs="+", action="extend", metavar="WORD", help="all but these, in the same words")
     return selecting
+
+
+_SERVING: tuple[tuple[str, str, Any, str, str], ...] = (
+    ("host", "--host", str, "ADDRESS", "address to listen on (default: 127.0.0.1, this machine alone)"),
+    ("port", "--port", int, "N", "port of the binary transport (default: 10000; 0: any free one)"),
+    ("http_port", "--http-port", int, "N", "port of the HTTP transport, path /cliservice (default: none)"),
+    ("password_file", "--password-file", Path, "FILE", "who may come in; warehouse-sql password writes it"),
+    ("token_key", "--token-key", Path, "FILE", "key of bearer tokens; warehouse-sql token makes them"),
+    ("ldap_url", "--ldap-url", str, "URL", "directory that knows the users: ldaps://HOST:636"),
+    ("ldap_pattern", "--ldap-user", str, "DN", "a user's name in it: uid=%%s,ou=people,dc=example,dc=org"),
+    ("certificate", "--tls-certificate", Path, "PEM", "certificate, with those that vouch for it behind it"),
+    ("key", "--tls-key", Path, "PEM", "its key, PKCS #8 without a password"),
+    ("sessions", "--max-sessions", int, "N", "sessions at a time (default: 300)"),
+    ("sessions_per_user", "--max-sessions-per-user", int, "N", "of these for one user (default: 100)"),
+    ("statements", "--max-statements", int, "N", "statements at a time (default: 100)"),
+    ("statements_per_user", "--max-statements-per-user", int, "N", "of these for one user (default: 50)"),
+    ("query_timeout", "--query-timeout", int, "SECONDS", "cancel statements that take longer (default: never)"),
+    ("idle_session", "--idle-session", int, "SECONDS", "close sessions idle for so long (default: 28800)"),
+)
+
+
+def _serving() -> _Parser:
+    serving = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    for _, flag, kind, meta, text in _SERVING:
+        serving.add_argument(flag, type=kind, metavar=meta, help=text)
+    serving.add_argument(
+        "--insecure", action="store_true", help="listen beyond this machine without authentication or TLS"
+    )
+    return serving
 
 
 def _parser() -> _Parser:
@@ -147,6 +188,17 @@ def _parser() -> _Parser:
     run.add_argument("--full-refresh", action="store_true", help="streaming tables start again from nothing")
     command("plan", "list the files of a project in the order they run", general, selecting)
     command("doctor", "say what is missing on this machine", general)
+    command("serve", "start the Thrift/JDBC endpoint, and run what was started", general, _serving())
+    command("stop", "end the engine that runs in the background", general)
+    known = command("password", "give a user a password for serve; it is asked for, or read from a pipe", general)
+    known.add_argument("user", metavar="USER")
+    known.add_argument("--file", type=Path, required=True, metavar="FILE", help="the file of passwords")
+    signed = command("token", "print a bearer token that lets a user in", general)
+    signed.add_argument("user", metavar="USER")
+    signed.add_argument(
+        "--key", dest="file", type=Path, required=True, metavar="FILE", help="the key of serve --token-key"
+    )
+    signed.add_argument("--expires", type=int, metavar="SECONDS", help="how long it holds (default: 28800)")
     for name, text in NOT_BUILT.items():
         command(name, f"{text} (not built yet)", general)
     return parser
@@ -179,13 +231,15 @@ def parse_arguments(words: Sequence[str]) -> Invocation:
         raise UsageError(f"{command} ({NOT_BUILT[command]}) is not built yet")
     if extra:
         raise UsageError(f"unknown: {' '.join(extra)}\nhint: warehouse-sql --help lists what there is")
-    if "server" in given:
-        raise UsageError("--server: there is no server to connect to yet\nhint: leave it out, the engine runs here")
+    if "server" in given and not re.fullmatch(r"(https?://)?(\[[^\]]+\]|[^:/]+):\d+", given["server"]):
+        raise UsageError(f"--server {given['server']}: write HOST:PORT, or http://HOST:PORT")
     if command != "sql" and "inputs" in given:
         raise UsageError(f"-e, -f and - do not go with {command}: its SQL is in the project's files")
     if given.get("verbose") and given.get("quiet"):
         raise UsageError("--verbose and --quiet exclude each other")
-    given.pop("embedded", None)
+    names = {flag.removeprefix("--").replace("-", "_"): name for name, flag, *_ in _SERVING} | {"insecure": "insecure"}
+    if command == "serve":
+        given["serving"] = tuple((name, given.pop(word)) for word, name in names.items() if word in given)
     for name in ("inputs", "parameters", "select", "exclude"):
         if name in given:
             given[name] = tuple(given[name])

@@ -12,10 +12,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from warehouse.cli.formats.widths import clip
+from warehouse.cli.widths import clip
 
 if TYPE_CHECKING:
-    from warehouse.engine import Progress
+    from warehouse.engine import Progress, TrainingProgress
 
 RUNNING = "running"
 """A label that says nothing once there are steps to show."""
@@ -27,8 +27,14 @@ FIRST_SIGN = 1.0
 class Console:
     """What a user reads beside the results. Safe to call from several threads."""
 
-    def __init__(self, stream: TextIO | None = None, *, verbose: bool = False, quiet: bool = False):
-        """Write to ``stream``, standard error unless given; a live line only where it is a terminal."""
+    def __init__(
+        self, stream: TextIO | None = None, *, verbose: bool = False, quiet: bool = False, columns: int | None = None
+    ):
+        """Write to ``stream``, standard error unless given; a live line only where it is a terminal.
+
+        ``columns`` is the width of a terminal that is not this process's.
+        """
+        self._columns = columns
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty()
         self._verbose = verbose
@@ -60,8 +66,8 @@ class Console:
         if not self._quiet:
             self._print(text)
 
-    def progress(self, step: Progress) -> None:
-        """Show a streaming table's step: on the live line, and as a line of its own under ``--verbose``."""
+    def progress(self, step: Progress | TrainingProgress) -> None:
+        """Show a streaming table's step or a training: on the live line, and under ``--verbose`` for good."""
         self._step = glance(step)
         if self._verbose:
             self._print(describe(step))
@@ -108,7 +114,7 @@ class Console:
             label, since = running
             label = label if label != RUNNING or not self._step else ""
             text = "  ".join(part for part in (label, self._step, f"{time.monotonic() - since:.0f} s") if part)
-            text = clip(text, shutil.get_terminal_size().columns - 1)
+            text = clip(text, (self._columns or shutil.get_terminal_size().columns) - 1)
             if text != self._drawn:
                 self._stream.write(f"\r\x1b[K{text}")
                 self._stream.flush()
@@ -122,8 +128,12 @@ class ReaderGone(Exception):
 class Output:
     """Standard output as the formats see it."""
 
-    def __init__(self, stream: BinaryIO, console: Console):
-        """Write to ``stream``; a terminal's width is what ``width`` says, None stands for anything else."""
+    def __init__(self, stream: BinaryIO, console: Console, columns: int | None = None):
+        """Write to ``stream``; a terminal's width is what ``width`` says, None stands for anything else.
+
+        ``columns`` is the width of a terminal that is not this process's.
+        """
+        self._columns = columns
         self._stream = stream
         self._console = console
         self.terminal = stream.isatty()
@@ -132,7 +142,7 @@ class Output:
     @property
     def width(self) -> int | None:
         """Return the terminal's width, or None when this is no terminal."""
-        return shutil.get_terminal_size().columns if self.terminal else None
+        return (self._columns or shutil.get_terminal_size().columns) if self.terminal else None
 
     @property
     def closed(self) -> bool:
@@ -166,27 +176,38 @@ class Output:
             raise ReaderGone from None
 
 
-def describe(step: Progress) -> str:
-    """Return one step as one line.
+def describe(step: Progress | TrainingProgress) -> str:
+    """Return one step, or how far a training has come, as one line.
 
     Example:
         >>> from warehouse.execution.results import Progress
         >>> describe(Progress("t", 3, 9000, 2, 40, "2013-01-01T05:00:00Z", 7500.0, 0.5))
         't  step 3  9,000 rows (18,000/s)  40 panes  2 late  watermark 2013-01-01T05:00:00Z  lag 2 h 5 min'
     """
+    from warehouse.engine import TrainingProgress
+
+    if isinstance(step, TrainingProgress):
+        return glance(step)
     counts = [f"{step.rows:,} rows ({_rate(step)}/s)", f"{step.panes:,} panes"]
     counts += [f"{step.late:,} late"] if step.late else []
     return "  ".join([step.table, f"step {step.step}", *counts, *_clock(step)])
 
 
-def glance(step: Progress) -> str:
-    """Return what fits on a live line: step, rows per second, watermark, lag.
+def glance(step: Progress | TrainingProgress) -> str:
+    """Return what fits on a live line: step, rows per second, watermark, lag; of a training, the pass over the rows.
 
     Example:
         >>> from warehouse.execution.results import Progress
         >>> glance(Progress("t", 3, 9000, 2, 40, "2013-01-01T05:00:00Z", 7500.0, 0.5))
         't  step 3  18,000 rows/s  watermark 2013-01-01T05:00:00Z  lag 2 h 5 min'
+        >>> from warehouse.execution.results import TrainingProgress
+        >>> glance(TrainingProgress("LogisticRegression", "treeAggregate at RDDLossFunction.scala:61", 7, 3.2))
+        'LogisticRegression  pass 7  treeAggregate at RDDLossFunction.scala:61'
     """
+    from warehouse.engine import TrainingProgress
+
+    if isinstance(step, TrainingProgress):
+        return "  ".join([step.stage, f"pass {step.passes}", step.work])
     return "  ".join([step.table, f"step {step.step}", f"{_rate(step)} rows/s", *_clock(step)])
 
 

@@ -37,6 +37,12 @@ class Interrupts:
             if ours:
                 signal.signal(signal.SIGINT, before)
 
+    def press(self) -> None:
+        """Do what the first Ctrl-C does, on behalf of a client that is elsewhere."""
+        self.happened = True
+        if self._cancel is not None:
+            self._cancel()
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.happened or self._cancel is None:
             self.happened = True

@@ -9,14 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from warehouse.cli import doctor
 from warehouse.cli.arguments import DEFAULT_WAREHOUSE, Input, Invocation, UsageError, parse_arguments
+from warehouse.cli.codes import CANCELLED, OK, TROUBLE
 from warehouse.cli.console import Console, Output, ReaderGone
-from warehouse.cli.formats import FORMATS
-from warehouse.cli.interrupts import Interrupts
-from warehouse.cli.script import CANCELLED, OK, TROUBLE, Runner, Text, internal_error
 from warehouse.errors import WarehouseError
-from warehouse.project.files import Settings, load_settings
+
+# What takes long to load is loaded where it is needed: with a warm engine, nothing of it is.
 
 Opener = Callable[..., Any]
 
@@ -26,22 +24,23 @@ def main(words: Sequence[str] | None = None, opener: Opener | None = None) -> in
 
     ``opener`` stands in for ``Engine.open`` in tests.
     """
+    words = sys.argv[1:] if words is None else words
     try:
-        invocation = parse_arguments(sys.argv[1:] if words is None else words)
+        invocation = parse_arguments(words)
     except UsageError as error:
         print(f"warehouse-sql: {error}", file=sys.stderr)
         return TROUBLE
     console = Console(verbose=invocation.verbose, quiet=invocation.quiet)
     output = Output(sys.stdout.buffer, console)
     try:
-        code = _command(invocation, console, output, opener or _open)
+        code = _command(invocation, words, console, output, opener)
         output.flush()
     except UsageError as error:
         console.error(f"warehouse-sql: {error}")
         return TROUBLE
     except ImportError as error:
         console.error(f"warehouse-sql: the engine cannot be loaded: {error}\nhint: install the project's packages anew")
-        return internal_error(error, console, True) if invocation.debug else TROUBLE
+        return _internal(error, console, True) if invocation.debug else TROUBLE
     except WarehouseError as error:
         console.error(error.render())
         return TROUBLE
@@ -52,50 +51,175 @@ def main(words: Sequence[str] | None = None, opener: Opener | None = None) -> in
     except ReaderGone:
         code = OK
     except Exception as error:
-        code = internal_error(error, console, invocation.debug)
+        code = _internal(error, console, invocation.debug)
     finally:
         console.end()
     _forget_closed_output()
     return code
 
 
-def _command(invocation: Invocation, console: Console, output: Output, opener: Opener) -> int:
-    if invocation.command == "doctor":
-        return doctor.examine(invocation.warehouse or DEFAULT_WAREHOUSE, output)
-    if invocation.command == "plan" or (invocation.command == "run" and invocation.dry_run):
-        from warehouse.cli import projects
+def _command(
+    invocation: Invocation, words: Sequence[str], console: Console, output: Output, opener: Opener | None
+) -> int:
+    match invocation.command:
+        case "doctor":
+            from warehouse.cli import doctor
 
-        return projects.plan(invocation, output)
-    settings = Settings("")
-    if invocation.command == "run":
-        settings = load_settings(invocation.project)
-    texts = [_read(item) for item in _inputs(invocation)] if invocation.command == "sql" else []
+            return doctor.examine(invocation.warehouse or DEFAULT_WAREHOUSE, output)
+        case "plan":
+            return _planned(invocation, output)
+        case "run":
+            return (
+                _planned(invocation, output)
+                if invocation.dry_run
+                else _run_project(invocation, console, output, opener)
+            )
+        case "stop":
+            return _stop(invocation, console)
+        case "serve" | "password" | "token":
+            from warehouse.cli import serving
+
+            if invocation.command == "password":
+                return serving.password(invocation)
+            if invocation.command == "token":
+                return serving.token(invocation, output)
+            return serving.serve(invocation, invocation.warehouse or DEFAULT_WAREHOUSE, opener or _open, console)
+    return _sql(invocation, words, console, output, opener)
+
+
+def _sql(invocation: Invocation, words: Sequence[str], console: Console, output: Output, opener: Opener | None) -> int:
+    folder = invocation.warehouse or DEFAULT_WAREHOUSE
+    embedded = opener is not None or invocation.embedded or os.environ.get("WAREHOUSE_ENGINE") == "embedded"
+    if not invocation.inputs and sys.stdin is not None and sys.stdin.isatty() and output.terminal:
+        from warehouse.cli.prompt import prompt
+
+        return prompt.run(invocation, words, folder, embedded, console)
+    texts = [_read(item) for item in _inputs(invocation)]
+    if invocation.server:
+        return _on_server(invocation, texts, console, output)
+    if not embedded:
+        return _in_background(folder, words, texts, console)
+    from warehouse.cli.script import Text
+
+    interrupts, form = _ready(invocation, output)
+    engine = _opened(opener, folder, {}, console)
+    try:
+        runner = _runner(engine, invocation, console, output, interrupts, form)
+        whole = [Text(text, name) for text, name in texts]
+        return runner.check(whole) if invocation.dry_run else runner.run(whole)
+    finally:
+        engine.close()
+
+
+def _on_server(
+    invocation: Invocation, texts: Sequence[tuple[str, str | None]], console: Console, output: Output
+) -> int:
+    from warehouse.cli.script import Text
+    from warehouse.cli.thrift_client import ThriftEngine
+
+    if invocation.parameters:
+        raise UsageError("--param does not go with --server: the protocol carries no parameters")
+    interrupts, form = _ready(invocation, output)
+    engine = ThriftEngine(invocation.server or "")
+    try:
+        runner = _runner(engine, invocation, console, output, interrupts, form)
+        whole = [Text(text, name) for text, name in texts]
+        return runner.check(whole) if invocation.dry_run else runner.run(whole)
+    finally:
+        engine.close()
+
+
+def _in_background(
+    folder: Path, words: Sequence[str], texts: Sequence[tuple[str, str | None]], console: Console
+) -> int:
+    from warehouse.cli import frames, remote
+
+    try:
+        with remote.engine(folder, lambda: console.begin("starting")) as connection:
+            console.end()
+            return remote.run(connection, remote.request(words, texts))
+    except remote.NoEngine as error:
+        console.end()
+        console.error(str(error))
+    except frames.Broken:
+        console.error(
+            "the engine in the background went away\nhint: its log is in the warehouse folder, logs/engine.log"
+        )
+    return TROUBLE
+
+
+def _stop(invocation: Invocation, console: Console) -> int:
+    from warehouse.cli import frames, remote
+
+    folder = invocation.warehouse or DEFAULT_WAREHOUSE
+    connection = remote.connect(folder)
+    if connection is None:
+        console.report(f"no engine runs in the background for {folder}")
+        return OK
+    frames.send(connection, b"Q")
+    with suppress(frames.Broken, OSError):  # it breaks when the process ends, and gives the folder back before
+        while True:
+            frames.receive(connection)
+    return OK
+
+
+def _run_project(invocation: Invocation, console: Console, output: Output, opener: Opener | None) -> int:
+    from warehouse.cli import projects
+    from warehouse.project.files import load_settings
+
+    settings = load_settings(invocation.project)
+    interrupts, form = _ready(invocation, output)
+    folder = invocation.warehouse or settings.warehouse or DEFAULT_WAREHOUSE
+    engine = _opened(opener, folder, dict(settings.settings), console)
+    try:
+        return projects.run(invocation, settings, _runner(engine, invocation, console, output, interrupts, form))
+    finally:
+        engine.close()
+
+
+def _planned(invocation: Invocation, output: Output) -> int:
+    from warehouse.cli import projects
+
+    return projects.plan(invocation, output)
+
+
+def _ready(invocation: Invocation, output: Output) -> tuple[Any, str]:
+    """Return what Ctrl-C does, and the format; refuses a format that does not fit."""
+    from warehouse.cli.formats import FORMATS
+    from warehouse.cli.interrupts import Interrupts
+
     form = invocation.format or ("table" if output.terminal else "csv")
     if FORMATS[form].binary and output.terminal:
         raise UsageError(f"--format {form} is not for a terminal\nhint: send it to a file or a program")
-    interrupts = Interrupts()
-    folder = invocation.warehouse or settings.warehouse or DEFAULT_WAREHOUSE
-    console.begin("starting")
-    engine = opener(folder, dict(settings.settings), on_progress=console.progress)
-    console.end()
-    try:
-        runner = Runner(
-            engine,
-            console,
-            output,
-            interrupts,
-            form,
-            dict(invocation.parameters),
-            keep_going=invocation.keep_going,
-            debug=invocation.debug,
-        )
-        if invocation.command == "run":
-            from warehouse.cli import projects
+    return Interrupts(), form
 
-            return projects.run(invocation, settings, runner)
-        return runner.check(texts) if invocation.dry_run else runner.run(texts)
-    finally:
-        engine.close()
+
+def _opened(opener: Opener | None, folder: Path, settings: dict[str, str], console: Console) -> Any:
+    console.begin("starting")
+    engine = (opener or _open)(folder, settings, on_progress=console.progress)
+    console.end()
+    return engine
+
+
+def _runner(engine: Any, invocation: Invocation, console: Console, output: Output, interrupts: Any, form: str) -> Any:
+    from warehouse.cli.script import Runner
+
+    return Runner(
+        engine,
+        console,
+        output,
+        interrupts,
+        form,
+        dict(invocation.parameters),
+        keep_going=invocation.keep_going,
+        debug=invocation.debug,
+    )
+
+
+def _internal(error: BaseException, console: Console, debug: bool) -> int:
+    from warehouse.cli.script import internal_error
+
+    return internal_error(error, console, debug)
 
 
 def _open(folder: Path, settings: dict[str, str], **hooks: Any) -> Any:
@@ -110,19 +234,20 @@ def _inputs(invocation: Invocation) -> Sequence[Input]:
         return invocation.inputs
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError(
-            "there is no prompt yet\n"
+            "the prompt needs a terminal for its results, too\n"
             "hint: warehouse-sql -e 'SELECT 1', or -f FILE, or SQL on standard input; --help lists the rest"
         )
     return (Input("stdin"),)
 
 
-def _read(item: Input) -> Text:
+def _read(item: Input) -> tuple[str, str | None]:
+    """Return a text and the name of its file."""
     if item.kind == "text":
-        return Text(item.value)
+        return item.value, None
     try:
         if item.kind == "stdin":
-            return Text(sys.stdin.buffer.read().decode("utf-8-sig"))
-        return Text(Path(item.value).read_bytes().decode("utf-8-sig"), item.value)
+            return sys.stdin.buffer.read().decode("utf-8-sig"), None
+        return Path(item.value).read_bytes().decode("utf-8-sig"), item.value
     except OSError as error:
         raise UsageError(f"{item.value}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:

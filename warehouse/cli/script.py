@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
+from warehouse.cli.codes import CANCELLED, FAILED, OK, TROUBLE
 from warehouse.cli.console import RUNNING, Console, Output, ReaderGone
 from warehouse.cli.formats import FORMATS
 from warehouse.cli.interrupts import Interrupts
@@ -18,8 +19,6 @@ from warehouse.errors import SourceText, WarehouseError
 
 if TYPE_CHECKING:
     from warehouse.engine import Result
-
-OK, FAILED, TROUBLE, CANCELLED = 0, 1, 2, 130
 
 
 class Engine(Protocol):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,13 @@ class Partial:
         sql: aggregate expression over the argument columns of the batch.
         merge: the same kind of result from partial results; ``{}`` is the column.
         type: its Spark type, so that an empty one can be written as a typed NULL.
+        row: what ``sql`` comes to for one row, over the same columns, where that is an expression; else None.
     """
 
     sql: str
     merge: str
     type: str
+    row: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,16 +97,22 @@ def _values(call: Call) -> tuple[str, ...]:
 def _count(call: Call) -> Form | None:
     if call.arguments:
         values = _values(call)
-        names = ", ".join(f"{{a{i}}}" for i in range(len(values)))
-        return Form(values, (Partial(f"count({names})", "sum({})", "bigint"),), "coalesce({0}, 0L)")
+        names = [f"{{a{i}}}" for i in range(len(values))]
+        return Form(values, (_counted(*names),), "coalesce({0}, 0L)")
     if call.filter is None:
-        return Form((), (Partial("count(1)", "sum({})", "bigint"),), "coalesce({0}, 0L)")
-    counted = (f"CASE WHEN {call.filter} THEN 1 END",)
-    return Form(counted, (Partial("count({a0})", "sum({})", "bigint"),), "coalesce({0}, 0L)")
+        return Form((), (Partial("count(1)", "sum({})", "bigint", "1L"),), "coalesce({0}, 0L)")
+    return Form((f"CASE WHEN {call.filter} THEN 1 END",), (_counted("{a0}"),), "coalesce({0}, 0L)")
+
+
+def _counted(*names: str) -> Partial:
+    """Return how many rows have none of the columns NULL."""
+    known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    return Partial(f"count({', '.join(names)})", "sum({})", "bigint", f"CASE WHEN {known} THEN 1L ELSE 0L END")
 
 
 def _count_if(call: Call) -> Form | None:
-    return Form(_values(call), (Partial("count_if({a0})", "sum({})", "bigint"),), "coalesce({0}, 0L)")
+    counted = Partial("count_if({a0})", "sum({})", "bigint", "CASE WHEN {a0} THEN 1L ELSE 0L END")
+    return Form(_values(call), (counted,), "coalesce({0}, 0L)")
 
 
 UNIT = "4294967296D"
@@ -127,11 +135,9 @@ def exact_double_sum(value: str) -> tuple[tuple[str, ...], tuple[Partial, ...], 
     within = f"CASE WHEN abs({wide}) < 18446744073709551616D THEN {wide} END"
     beyond = f"CASE WHEN NOT abs({wide}) < 18446744073709551616D THEN {wide} END"
     inputs = (*(_cut(within, power) for power in (-1, 0, 1, 2, 3)), beyond)
-    partials = [Partial("sum(CAST({a0} AS BIGINT))", "sum({})", "bigint")]
-    partials += [
-        Partial(f"sum(CAST({{a{i}}} - {{a{i - 1}}} * {UNIT} AS BIGINT))", "sum({})", "bigint") for i in range(1, 5)
-    ]
-    partials.append(Partial("sum({a5})", "sum({})", "double"))
+    units = ["CAST({a0} AS BIGINT)", *(f"CAST({{a{i}}} - {{a{i - 1}}} * {UNIT} AS BIGINT)" for i in range(1, 5))]
+    partials = [Partial(f"sum({unit})", "sum({})", "bigint", unit) for unit in units]
+    partials.append(Partial("sum({a5})", "sum({})", "double", "{a5}"))
     low = "{4} / " + UNIT
     for i in (3, 2):
         low = f"({low} + {{{i}}}) / {UNIT}"
@@ -150,8 +156,8 @@ def _sum(call: Call) -> Form | None:
     if kind in FLOATING:
         return _double_sum(value)
     if kind in INTEGRAL or kind.startswith(("decimal", "interval")):
-        merge = f"CAST(sum({{}}) AS {call.type})"
-        return Form((value,), (Partial(f"CAST(sum({{a0}}) AS {call.type})", merge, call.type),), "{0}")
+        total = f"CAST(sum({{}}) AS {call.type})"
+        return Form((value,), (Partial(total.format("{a0}"), total, call.type, f"CAST({{a0}} AS {call.type})"),), "{0}")
     return None
 
 
@@ -160,7 +166,7 @@ def _avg(call: Call) -> Form | None:
     (value,) = _values(call)
     if kind in FLOATING:
         summed = _double_sum(value)
-        counted = Partial(f"count({{a{len(summed.inputs)}}})", "sum({})", "bigint")
+        counted = _counted(f"{{a{len(summed.inputs)}}}")
         final = f"({summed.final}) / nullif({{{len(summed.partials)}}}, 0)"
         return Form((*summed.inputs, value), (*summed.partials, counted), final)
     if kind in INTEGRAL or kind.startswith("decimal"):
@@ -170,8 +176,9 @@ def _avg(call: Call) -> Form | None:
                 f"sum(CAST({{a0}} AS {kind if kind.startswith('decimal') else total}))",
                 f"CAST(sum({{}}) AS {total})",
                 total,
+                f"CAST({{a0}} AS {total})",
             ),
-            Partial("count({a0})", "sum({})", "bigint"),
+            _counted("{a0}"),
         )
         whole = "{0}" if kind.startswith("decimal") else "CAST({0} AS DOUBLE)"
         return Form((value,), partials, f"{whole} / nullif({{1}}, 0)")
@@ -192,7 +199,8 @@ def _same(function: str) -> Build:
     """Return the form of a function whose partial results are merged by the function itself."""
 
     def build(call: Call) -> Form | None:
-        return Form((_values(call)[0],), (Partial(f"{function}({{a0}})", f"{function}({{}})", call.type),), "{0}")
+        same = Partial(f"{function}({{a0}})", f"{function}({{}})", call.type, "{a0}")
+        return Form((_values(call)[0],), (same,), "{0}")
 
     return build
 
@@ -207,7 +215,7 @@ def _by(function: str) -> Build:
         kind = f"struct<o:{order.type},v:{value.type}>"
         if not comparable(kind):
             return None
-        return Form((pair,), (Partial(f"{function}({{a0}})", f"{function}({{}})", kind),), "{0}.v")
+        return Form((pair,), (Partial(f"{function}({{a0}})", f"{function}({{}})", kind, "{a0}"),), "{0}.v")
 
     return build
 
@@ -388,7 +396,8 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
                 fields[call.filter] = "boolean"
             continue
         columns = {f"a{i}": _place(inputs, text) for i, text in enumerate(form.inputs)}
-        places = [_place(partials, Partial(p.sql.format(**columns), p.merge, p.type)) for p in form.partials]
+        named = (replace(p, sql=p.sql.format(**columns), row=p.row and p.row.format(**columns)) for p in form.partials)
+        places = [_place(partials, partial) for partial in named]
         finals.append(form.final.format(*(f"p{i}" for i in places)))
     rows = None
     sortable = all(map(comparable, fields.values()))

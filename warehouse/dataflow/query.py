@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,6 +74,17 @@ class WindowedQuery:
         """Return the columns that a pane shows."""
         return self.layers[-1].outputs if self.layers else self.outputs
 
+    def identity(self, column: str) -> str | None:
+        """Return what a column shows that is a group key or a bound of the window as it is; None for another one.
+
+        ``__w_k0``, ``__w_k1``, …, ``__w_start`` or ``__w_end``.
+        """
+        name: str | None = column
+        for layer in reversed(self.layers):
+            name = _column(_computed(layer.outputs, name), layer.alias)
+        sql = _computed(self.outputs, name)
+        return sql if sql in (*self.key_columns, "__w_start", "__w_end") else None
+
     @cached_property
     def parts(self) -> Decomposition:
         """Return the aggregates taken apart."""
@@ -128,3 +140,14 @@ class WindowedQuery:
         """Return the select list that merges partial results."""
         named = zip(self.partial_columns, self.parts.partials, strict=True)
         return tuple(f"{partial.merge.format(name)} AS {name}" for name, partial in named)
+
+
+def _computed(outputs: tuple[Output, ...], name: str | None) -> str:
+    """Return the expression of the column of that name; empty where there is none."""
+    return next((o.sql.strip() for o in outputs if name is not None and o.name.lower() == name.lower()), "")
+
+
+def _column(sql: str, alias: str) -> str | None:
+    """Return the column that an expression over a relation called ``alias`` is the name of; None for others."""
+    found = re.fullmatch(rf"(?:{re.escape(alias)}\s*\.\s*)?(?:`((?:[^`]|``)+)`|(\w+))", sql, re.IGNORECASE)
+    return found and (found[1].replace("``", "`") if found[1] else found[2])

@@ -17,18 +17,20 @@ from __future__ import annotations
 
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
-from warehouse.dataflow.windows import Window, joins
+from warehouse.dataflow.windows import Sessions, Window, joins
 
 
 def intervals_united(window: Window, relation: str, keys: tuple[str, ...]) -> str:
-    """Return SQL that numbers, as ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
+    """Return SQL that tells apart, by ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
 
+    That is where a union starts, or of windows with a merge of their own, which may start together, its number.
     The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
     """
     by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
     ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"
-    starts = f"SELECT *, CASE WHEN pe IS NULL OR NOT ({joins(window)}) THEN 1 ELSE 0 END AS apart FROM ({ends})"
-    return f"SELECT *, sum(apart) OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({starts})"
+    union = "max(CASE WHEN {} THEN ws END)" if isinstance(window, Sessions) else "count_if({})"
+    apart = f"pe IS NULL OR NOT ({joins(window)})"
+    return f"SELECT *, {union.format(apart)} OVER ({by} ROWS UNBOUNDED PRECEDING) AS g FROM ({ends})"
 
 
 def slot(query: WindowedQuery) -> str:
@@ -82,4 +84,5 @@ def _inherited(query: WindowedQuery, last_type: str) -> list[str | tuple[str, ..
         f"CASE WHEN {first} THEN f.last ELSE {none} END AS last",
         f"f.opened OR NOT {first} AS opened",
         f"CASE WHEN {first} THEN {vanished} ELSE CAST(array() AS ARRAY<BIGINT>) END AS vanished",
+        ("f.hit", "f.due_wm", "f.due_at"),
     ]

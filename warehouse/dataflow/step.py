@@ -120,14 +120,9 @@ def partials(query: WindowedQuery, rows: str, before: str) -> str:
     again = _merged_partials(query)
     pending = tuple(f"{p.first} AS {p.name}" for p in query.pending)
     if isinstance(window, Sliding):
-        slices = (
-            f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows}"
-            f" WHERE ts IS NOT NULL{' AND NOT __w_refused' if query.retracted else ''} GROUP BY {columns(keys, 'ws')}"
-        )
-        spread = each_window(window, f"({slices})", columns(keys, query.partial_columns, query.pending_columns))
         return (
-            f"SELECT {columns(keys, 'ws', 'we', again)} FROM ({spread})"
-            f" WHERE {_not_late(query, before)} GROUP BY {columns(keys, 'ws', 'we')}"
+            f"SELECT {columns(keys, 'ws', 'we', again)} FROM ({_slices_spread(query, rows)})"
+            f" WHERE {_is_open(query, 'we', before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
     kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
     if query.splits or not isinstance(window, Sessions):
@@ -143,6 +138,48 @@ def partials(query: WindowedQuery, rows: str, before: str) -> str:
     )
 
 
+def comes_in_pieces(query: WindowedQuery) -> bool:
+    """Say whether state and rows can be merged in one pass: each row as a partial result, or as one of its own slice.
+
+    What a trigger remembers of sessions that merge, or of windows where it fires ONCE, asks for whole windows.
+    """
+    if query.once or query.retracted or isinstance(query.window, Custom):
+        return False
+    if isinstance(query.window, Sessions):
+        return not query.trigger_state
+    return isinstance(query.window, Sliding) or all(
+        [*(p.row for p in query.parts.partials), *(p.row for p in query.pending)]
+    )
+
+
+def pieces(query: WindowedQuery, rows: str, before: str) -> str:
+    """Return SQL for *batch* of which a window may have many rows; see ``partials`` for the arguments."""
+    keys, window = query.key_columns, query.window
+    if isinstance(window, Sessions):
+        return partials(query, rows, before)
+    if isinstance(window, Sliding):
+        return f"SELECT * FROM ({_slices_spread(query, rows)}) WHERE {_is_open(query, 'we', before)}"
+    each = tuple(f"{p.row} AS p{i}" for i, p in enumerate(query.parts.partials))
+    pending = tuple(f"{p.row} AS {p.name}" for p in query.pending)
+    return (
+        f"SELECT {columns(keys, 'ws', 'we', each, pending)} FROM {rows}"
+        f" WHERE ts IS NOT NULL AND {_in_time(query, before)}"
+    )
+
+
+def _slices_spread(query: WindowedQuery, rows: str) -> str:
+    """Return SQL for the slices of *rows* with their partial results, once per window that each falls into."""
+    keys, window = query.key_columns, query.window
+    assert isinstance(window, Sliding)
+    first = tuple(f"{p.sql} AS p{i}" for i, p in enumerate(query.parts.partials))
+    pending = tuple(f"{p.first} AS {p.name}" for p in query.pending)
+    slices = (
+        f"SELECT {columns(keys, 'ws', first, pending)} FROM {rows}"
+        f" WHERE ts IS NOT NULL{' AND NOT __w_refused' if query.retracted else ''} GROUP BY {columns(keys, 'ws')}"
+    )
+    return each_window(window, f"({slices})", columns(keys, query.partial_columns, query.pending_columns))
+
+
 def _sessions(query: WindowedQuery, parts: str) -> str:
     """Return SQL for whole sessions of the partial results ``parts`` of a batch."""
     merges = columns("min(ws) AS ws", "max(we) AS we", _merged_partials(query))
@@ -156,10 +193,6 @@ def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
     return (*contents, *(f"{p.merge} AS {p.name}" for p in query.pending))
 
 
-def _not_late(query: WindowedQuery, before: str) -> str:
-    return _is_open(query, "we", before)
-
-
 def _is_open(query: WindowedQuery, end: str, before: str) -> str:
     """Return a condition: a window that ends at ``end`` still takes rows."""
     open_yet = f"{plus(end, query.lateness)} > {before}"
@@ -168,7 +201,7 @@ def _is_open(query: WindowedQuery, end: str, before: str) -> str:
 
 def _in_time(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: neither late itself, nor kept out by a withdrawal that was."""
-    return _not_late(query, before) + (" AND NOT __w_refused" if query.retracted else "")
+    return _is_open(query, "we", before) + (" AND NOT __w_refused" if query.retracted else "")
 
 
 def late_rows(query: WindowedQuery, rows: str, before: str) -> str:
@@ -245,11 +278,33 @@ def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Cl
         clock: the step's times.
         at_once: one task does all of it, so that few rows are not shuffled.
     """
-    return _windows(query, _together(query, state, batch, clock, at_once), clock)
+    rows = _together(query, state, batch, at_once)
+    return touched(f"({_windows(query, rows, clock.reading().before)})", clock)
 
 
-def _together(query: WindowedQuery, state: str | None, batch: str | None, clock: Clock, at_once: bool = False) -> str:
-    """Return SQL for the rows of state and batch in one relation, ``isnew`` those of the batch, ``due`` the waiting."""
+def touched(windows: str, clock: Clock, at_once: bool = False) -> str:
+    """Return SQL for those of the merged ``windows`` that rows came to or that are due; see ``merged``."""
+    return f"SELECT {'/*+ COALESCE(1) */ ' if at_once else ''}* FROM {windows} WHERE hit OR {is_due(clock.reading())}"
+
+
+def gathered(query: WindowedQuery, state: str | None, pieces: str, before: str) -> str:
+    """Return SQL for all windows of state and batch, merged before the watermark after the step is known.
+
+    Sessions lack ``last`` and ``vanished``, which are dear for the few that have any; their number is ``strays``, and
+    ``with_strays`` adds them.
+
+    Args:
+        query: a block that ``comes_in_pieces``.
+        state: relation of all *state* versions, or None at the first step.
+        pieces: the relation of the same name.
+        before: the watermark before the step.
+    """
+    rows = _together(query, state, pieces)
+    return _plain_sessions(query, rows) if isinstance(query.window, Sessions) else _windows(query, rows, before)
+
+
+def _together(query: WindowedQuery, state: str | None, batch: str | None, at_once: bool = False) -> str:
+    """Return SQL for the rows of state and batch in one relation, ``isnew`` those of the batch."""
 
     def gathered(relation: str) -> str:
         return f"(SELECT /*+ COALESCE(1) */ * FROM {relation})" if at_once else relation
@@ -259,11 +314,12 @@ def _together(query: WindowedQuery, state: str | None, batch: str | None, clock:
     kept = (*both, *(k.name for k in query.trigger_state), "idx", *_over(query), *standing)
     fresh = [*both, *(f"CAST({k.first} AS {k.type}) AS {k.name}" for k in query.trigger_state), "0 AS idx"]
     fresh += [f"false AS {c}" for c in _over(query)] + [f"NULL AS {c}" for c in standing]
-    new = f"SELECT {columns(tuple(fresh))}, 1 AS isnew, false AS due FROM {batch}"
+    fresh += ["CAST(NULL AS BIGINT) AS due_wm", "CAST(NULL AS BIGINT) AS due_at", "1 AS isnew"]
+    new = f"SELECT {columns(tuple(fresh))} FROM {batch}"
     if state is None:
         return gathered(f"({_typed_nulls(query, new)})")
     live = newest(query, gathered(state))
-    old = f"SELECT {columns(kept)}, 0 AS isnew, {is_due(clock.reading())} AS due FROM ({live})"
+    old = f"SELECT {columns(kept, 'due_wm', 'due_at')}, 0 AS isnew FROM ({live})"
     return old if batch is None else gathered(f"({old} UNION ALL {new})")
 
 
@@ -298,21 +354,25 @@ def standing_types(query: WindowedQuery) -> dict[str, str]:
     return {name: kinds[name] for name in _standing_columns(query)}
 
 
-def _windows(query: WindowedQuery, rows: str, clock: Clock) -> str:
+_WAITING = ("max(isnew) = 1 AS hit", "min(isnew) = 1 AS opened", "min(due_wm) AS due_wm", "min(due_at) AS due_at")
+"""Of the rows of a merged window: whether rows came to it, whether it is new, and since when it waits."""
+
+
+def _windows(query: WindowedQuery, rows: str, before: str) -> str:
+    """Return SQL for the windows of the rows of state and batch."""
     if merges(query.window):
-        merged = _merged_sessions(query, rows, clock)
+        merged = _merged_sessions(query, rows, before)
         return sessions(query, merged, standing_types(query)["last"]) if query.splits else merged
     then = _trigger_state(query, "isnew = 0")
     standing = tuple(f"max({name}) AS {name}" for name in _standing_columns(query))
     over = tuple(f"bool_or({name}) AS {name}" for name in _over(query))
     listed = columns(
-        query.key_columns, "ws", "we", _merged_partials(query), then, "max(idx) AS idx", over, standing,
-        "min(isnew) = 1 AS opened",
+        query.key_columns, "ws", "we", _merged_partials(query), then, "max(idx) AS idx", over, standing, _WAITING,
     )  # fmt: skip
     identity = columns(query.key_columns, "ws", "we")
     if query.once:
-        rows = f"SELECT * FROM ({_judged(query, rows, clock)}) WHERE NOT (refused AND isnew = 1)"
-    return f"SELECT {listed} FROM ({rows}) GROUP BY {identity} HAVING max(isnew) = 1 OR bool_or(due)"
+        rows = f"SELECT * FROM ({_judged(query, rows, before)}) WHERE NOT (refused AND isnew = 1)"
+    return f"SELECT {listed} FROM ({rows}) GROUP BY {identity}"
 
 
 def _trigger_state(query: WindowedQuery, member: str) -> tuple[str, ...]:
@@ -323,10 +383,10 @@ def _trigger_state(query: WindowedQuery, member: str) -> tuple[str, ...]:
     )
 
 
-def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
+def _judged(query: WindowedQuery, rows: str, before: str) -> str:
     """Return SQL that adds to the rows of state and batch what the windows they fall into say about them.
 
-    Added are, of sessions: ``g``, ``ms``, ``me``, the number and the bounds of the union that a row belongs to, and
+    Added are, of sessions: ``g``, ``ms``, ``me``, what tells the union apart that a row belongs to and its bounds, and
     ``kept``: the row is of the state and has a say in what becomes of the trigger. Under ONCE: ``refused``, the
     trigger of the row's window has finished.
     """
@@ -338,7 +398,6 @@ def _judged(query: WindowedQuery, rows: str, clock: Clock) -> str:
     united = intervals_united(query.window, rows, keys)
     bounded = f"SELECT *, min(ws) OVER ({by}) AS ms, max(we) OVER ({by}) AS me FROM ({united})"
     # a session that the watermark had passed and that grows beyond it is early again: it has no say
-    before = clock.reading().before
     say = f"SELECT *, isnew = 0 AND NOT (we <= {before} AND {before} < me) AS kept FROM ({bounded})"
     if not query.once:
         return say
@@ -350,7 +409,7 @@ def refused(query: WindowedQuery, state: str, batch: str, clock: Clock) -> str:
     bounds = "ms AS ws, me AS we" if merges(query.window) else "ws, we"
     return (
         f"SELECT DISTINCT {columns(query.key_columns)}{', ' if query.keys else ''}{bounds}"
-        f" FROM ({_judged(query, _together(query, state, batch, clock), clock)}) WHERE refused AND isnew = 1"
+        f" FROM ({_judged(query, _together(query, state, batch), clock.reading().before)}) WHERE refused AND isnew = 1"
     )
 
 
@@ -363,10 +422,10 @@ def finished_rows(query: WindowedQuery, rows: str, refused: str, before: str) ->
     return f"SELECT r.__w_row, f.ws, f.we{mark} FROM ({in_time}) AS r JOIN {refused} AS f ON {same}"
 
 
-def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
+def _merged_sessions(query: WindowedQuery, rows: str, before: str) -> str:
     """Return SQL that unites overlapping sessions of a key and merges what they hold, trigger state included."""
     keys = query.key_columns
-    say = _judged(query, rows, clock)
+    say = _judged(query, rows, before)
     if query.once:  # what is refused unites nothing: the old sessions stay as they are
         say = (
             "SELECT * EXCEPT (ms, me), if(refused, ws, ms) AS ms, if(refused, we, me) AS me"
@@ -375,15 +434,60 @@ def _merged_sessions(query: WindowedQuery, rows: str, clock: Clock) -> str:
     same = "isnew = 0 AND ws = ms AND we = me"
     member = "kept AND NOT over" if query.once else "kept"
     then = _trigger_state(query, member)
-    last = () if query.mode is Mode.DISCARDING else ("sort_array(flatten(collect_list(last))) AS last",)
     over = tuple(f"coalesce(bool_and(CASE WHEN kept THEN {name} END), false) AS {name}" for name in _over(query))
     listed = columns(
         keys, "ms AS ws", "me AS we", _merged_partials(query), then,
-        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", over, last, "min(isnew) = 1 AS opened",
-        "sort_array(collect_list(CASE WHEN isnew = 0 AND ws <> ms THEN ws END)) AS vanished",
+        f"coalesce(max(CASE WHEN {same} THEN idx END), 0) AS idx", over, _strays(query, "ms"), _WAITING,
     )  # fmt: skip
+    return f"SELECT {listed} FROM ({say}) GROUP BY {columns(keys, 'g', 'ms', 'me')}"
+
+
+def _strays(query: WindowedQuery, start: str) -> tuple[str, ...]:
+    """Return the select list of what sessions hold of those that they took in: their standing panes and starts."""
+    last = () if query.mode is Mode.DISCARDING else ("sort_array(flatten(collect_list(last))) AS last",)
+    return (*last, f"sort_array(collect_list(CASE WHEN isnew = 0 AND ws <> {start} THEN ws END)) AS vanished")
+
+
+def _plain_sessions(query: WindowedQuery, rows: str) -> str:
+    """Return SQL for sessions whose trigger remembers nothing: one sort, and sums of fixed size; see ``gathered``."""
+    old = "isnew = 0 AND ws = g"
+    same = f"max(CASE WHEN {old} THEN we END) = max(we)"
+    stray = "ws <> g" if query.mode is Mode.DISCARDING else "(ws <> g OR size(last) > 0)"
+    listed = columns(
+        query.key_columns, "g AS ws", "max(we) AS we", _merged_partials(query),
+        f"CASE WHEN {same} THEN max(CASE WHEN {old} THEN idx END) ELSE 0 END AS idx",
+        f"count_if(isnew = 0 AND {stray}) AS strays", _WAITING,
+    )  # fmt: skip
+    united = intervals_united(query.window, rows, query.key_columns)
+    return f"SELECT {listed} FROM ({united}) GROUP BY {columns(query.key_columns, 'g')}"
+
+
+def with_strays(query: WindowedQuery, windows: str, state: str | None) -> str:
+    """Return SQL for merged ``windows`` as ``merged`` has them, of ``gathered`` ones.
+
+    Args:
+        query: the block.
+        windows: the relation of what ``gathered`` returned.
+        state: relation of all *state* versions; None when no session has strays.
+    """
+    if not isinstance(query.window, Sessions):
+        return f"SELECT * FROM {windows}"
+    kinds = standing_types(query) | {"vanished": "array<bigint>"}
+    none = tuple(f"CAST(array() AS {kind}) AS {name}" for name, kind in kinds.items())
+    alone = f"SELECT {columns('* EXCEPT (strays)', none)} FROM {windows}"
+    if state is None:
+        return alone
+    same = " AND ".join([*(f"s.{k} <=> m.{k}" for k in query.key_columns), "s.ws >= m.ws AND s.we <= m.we"])
+    taken = (
+        f"SELECT m.ws AS g, 0 AS isnew, s.* FROM ({newest(query, state)}) AS s"
+        f" JOIN (SELECT {columns(query.key_columns, 'ws', 'we')} FROM {windows} WHERE strays > 0) AS m ON {same}"
+    )
+    by = columns(query.key_columns, "g")
+    found = f"SELECT {by}, {columns(_strays(query, 'g'))} FROM ({taken}) GROUP BY {by}"
+    its = " AND ".join([*(f"f.{k} <=> m.{k}" for k in query.key_columns), "f.g = m.ws"])
     return (
-        f"SELECT {listed} FROM ({say}) GROUP BY {columns(keys, 'g', 'ms', 'me')} HAVING max(isnew) = 1 OR bool_or(due)"
+        f"{alone} WHERE strays = 0 UNION ALL SELECT {columns('m.* EXCEPT (strays)', tuple(f'f.{c}' for c in kinds))}"
+        f" FROM {windows} AS m JOIN ({found}) AS f ON {its} WHERE m.strays > 0"
     )
 
 
@@ -457,6 +561,16 @@ def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
     finals = clock.beside(f"({with_finals(query, windows)})")
     return _outcome(query, finals, clock.reading("__w_clock"))
+
+
+def forgets(query: WindowedQuery, clock: Clock, end: int | None) -> bool:
+    """Say whether a step may forget a window, when the first of them ends at ``end``."""
+    gap = remembered(query.window)
+    if end is None or (clock.complete and not clock.drain):
+        return False
+    if clock.drain:
+        return True
+    return query.lateness is not None and gap is not None and end + query.lateness + gap <= clock.after
 
 
 def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 BEGINNING = -(2**60)
 """The beginning of time: where a watermark starts, and the start of the GLOBAL window."""
@@ -63,6 +63,15 @@ class Clock:
     def beside(self, relation: str) -> str:
         """Return SQL for ``relation`` with the clock as its column ``__w_clock``, where ``reading`` needs one."""
         return f"SELECT *, {self.row} AS __w_clock FROM {relation}" if self.compiled else f"SELECT * FROM {relation}"
+
+    def rounded_up(self, unit: int) -> Clock:
+        """Return a clock at which everything is due that is due now: later by less than ``unit`` microseconds."""
+
+        def up(moment: int) -> int:
+            return min(END, -(-moment // unit) * unit)
+
+        faster = {percent: up(moment) for percent, moment in self.faster.items()}
+        return replace(self, now=up(self.now), after=up(self.after), faster=faster)
 
     def literals(self) -> Reading:
         """Return the clock as numbers: what Parquet's statistics are compared with has to be one."""

@@ -159,6 +159,7 @@ class Pending:
     Attributes:
         name, type: the column.
         first: aggregate expression over the rows of a batch. merge: over pending columns. none: nothing arrived.
+        row: what ``first`` comes to for one row, where that is an expression; else None.
     """
 
     name: str
@@ -166,21 +167,23 @@ class Pending:
     first: str
     merge: str
     none: str
+    row: str | None = None
 
 
 def pending(root: Node) -> tuple[Pending, ...]:
     """Return the columns that the leaves of a tree need: rows and first arrival always, the others where asked for."""
     nodes = tuple(root.walk())
     columns = [
-        Pending("pn", "bigint", "count(1)", "sum(pn)", "0L"),
-        Pending("pf", "bigint", "min(__w_arrival)", "min(pf)", "CAST(NULL AS BIGINT)"),
+        Pending("pn", "bigint", "count(1)", "sum(pn)", "0L", "1L"),
+        Pending("pf", "bigint", "min(__w_arrival)", "min(pf)", "CAST(NULL AS BIGINT)", "__w_arrival"),
     ]
     if any(node.kind in BYTES for node in nodes):
-        columns.append(Pending("pb", "bigint", "sum(__w_size)", "sum(pb)", "0L"))
+        columns.append(Pending("pb", "bigint", "sum(__w_size)", "sum(pb)", "0L", "__w_size"))
     for node in nodes:
         if node.kind is Kind.WHEN_ROW:
             name = f"ph_{node.id}"
-            columns.append(Pending(name, "boolean", f"bool_or({node.condition})", f"bool_or({name})", "false"))
+            held, merge = f"bool_or({node.condition})", f"bool_or({name})"
+            columns.append(Pending(name, "boolean", held, merge, "false", node.condition))
         if node.own:
             prefix = own_view(node).prefix
             for name, known in node.own.trigger.arrived(*node.own.arguments).items():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -107,10 +109,10 @@ AGGREGATES = frozenset(
 
 
 class SparkAnalyzer:
-    """Implements ``planning.context.Analyzer`` on a session."""
+    """Implements ``planning.context.Analyzer`` on a session; ``parameters``: values of a statement's markers."""
 
-    def __init__(self, spark: SparkSession):
-        self.spark = spark
+    def __init__(self, spark: SparkSession, parameters: Mapping[str, Any] | None = None):
+        self.spark, self.parameters = spark, dict(parameters or {})
         self.is_constant = lru_cache(maxsize=4096)(self._is_constant)
 
     def columns(self, query: Fragment) -> tuple[Column, ...]:
@@ -119,7 +121,7 @@ class SparkAnalyzer:
 
     def _analyzed(self, query: Fragment):  # type: ignore[no-untyped-def]
         try:
-            return self.spark.sql(query.text)
+            return self.spark.sql(query.text, args=self.parameters or None)
         except RAISED as error:
             told = translate(error, SourceText(query.text), query)
             raise WarehouseError(*told.diagnostics) from None
@@ -143,6 +145,22 @@ class SparkAnalyzer:
         except AnalysisException:
             return None
         return tuple(Column(f.name, f.dataType.simpleString()) for f in found.schema.fields)
+
+    def table_properties(self, name: Name) -> dict[str, str] | None:
+        """Return the properties of a table, None when there is none.
+
+        From the catalog itself: SHOW TBLPROPERTIES hides a value in which Spark suspects a secret, such as a column
+        named ``pageURL``.
+        """
+        view, manager = self.spark._jvm, self.spark._jsparkSession.sessionState().catalogManager()
+        catalog = manager.catalog(name.parts[0]) if len(name.parts) > 2 else manager.currentCatalog()
+        namespace = self.spark.sparkContext._gateway.new_array(view.java.lang.String, 1)
+        namespace[0] = name.parts[-2] if len(name.parts) > 1 else self.spark.catalog.currentDatabase()
+        try:
+            found = catalog.loadTable(view.org.apache.spark.sql.connector.catalog.Identifier.of(namespace, name.last))
+        except AnalysisException:
+            return None
+        return dict(found.properties())
 
     def aggregate_functions(self) -> frozenset[str]:
         """Return the names of the aggregate functions."""

@@ -36,6 +36,9 @@ _WATCH = 'read -r _; kill -9 "$0" 2>/dev/null; rm -rf "$1"'
 _COLLECTOR = ("-XX:+UseParallelGC", *(("-XX:+UseTransparentHugePages",) if sys.platform == "linux" else ()))
 """Huge pages, where the kernel grants them, spare a virtual machine page faults and look-ups of addresses."""
 
+_CODE = "-XX:ReservedCodeCacheSize=512m"
+"""Room for compiled code: seventy steps of one streaming table fill half of the 240 MB that Java would set aside."""
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -47,6 +50,7 @@ class Machine:
         gateway: the Py4J gateway into it.
         memory: its heap, as ``-Xmx`` takes it.
         scratch: its folder for temporary files.
+        apart: whether it can start executors, in processes of their own.
     """
 
     process: subprocess.Popen[bytes]
@@ -54,6 +58,7 @@ class Machine:
     gateway: Any
     memory: str
     scratch: Path
+    apart: bool
 
     @property
     def view(self) -> Any:
@@ -66,7 +71,9 @@ class Machine:
         return self.process.poll() is None
 
 
-def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str], output: Path) -> Machine:
+def launch(
+    class_path: Sequence[Path], memory: str, properties: Mapping[str, str], output: Path, apart: bool = False
+) -> Machine:
     """Start a JVM with Spark's gateway in it.
 
     Args:
@@ -74,6 +81,7 @@ def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str
         memory: the heap, as ``-Xmx`` takes it.
         properties: system properties.
         output: file to which the JVM's standard output and error are appended.
+        apart: whether it is to start executors, in processes of their own, which need Spark's scripts to be found.
 
     Raises:
         WarehouseError: no Java, too old a Java, or the JVM ended before it could be reached.
@@ -83,7 +91,7 @@ def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str
     address = scratch / "address"
     command = [
         *(str(program), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
-        *(*_COLLECTOR, "-Xss4m", *java.MODULE_OPTIONS, *_archive_options(), f"-Djava.io.tmpdir={scratch}"),
+        *(*_COLLECTOR, _CODE, "-Xss4m", *java.MODULE_OPTIONS, *_archive_options(), f"-Djava.io.tmpdir={scratch}"),
         *(f"-D{name}={value}" for name, value in properties.items()),
         "org.apache.spark.api.python.PythonGatewayServer",
     ]
@@ -93,7 +101,7 @@ def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
-            env=_environment(address),
+            env=_environment(address) | (_for_executors(scratch, program) if apart else {}),
             start_new_session=True,
         )
     watcher = subprocess.Popen(
@@ -105,7 +113,7 @@ def launch(class_path: Sequence[Path], memory: str, properties: Mapping[str, str
     )
     try:
         port, secret = _await_address(process, address, output)
-        return Machine(process, watcher, _connect(port, secret), memory, scratch)
+        return Machine(process, watcher, _connect(port, secret), memory, scratch, apart)
     except BaseException:
         _end(process, watcher, scratch, patience=0)
         raise
@@ -155,6 +163,20 @@ def _environment(address: Path) -> dict[str, str]:
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONHASHSEED": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address),
+    }
+
+
+def _for_executors(scratch: Path, program: Path) -> dict[str, str]:
+    """Return what starts executors: a Spark of links, since they write beside it, this Java, and this machine alone."""
+    home = scratch / "spark"
+    home.mkdir()
+    for part in jars.spark_home().iterdir():
+        (home / part.name).symlink_to(part)
+    return {
+        "SPARK_HOME": str(home),
+        "SPARK_SCALA_VERSION": "2.13",  # else it looks for folders of Spark's own build
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_HOME": str(program.parent.parent),
     }
 
 

@@ -50,3 +50,20 @@ class Progress:
     watermark: str
     lag_seconds: float | None
     seconds: float
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """What GENERATE is doing.
+
+    Attributes:
+        stage: the algorithm that is fitted.
+        work: what runs, as MLlib calls it: ``treeAggregate at RDDLossFunction.scala:61``.
+        passes: how often that has run in this stage: of an iterative algorithm, the iteration.
+        seconds: since the statement began.
+    """
+
+    stage: str
+    work: str
+    passes: int
+    seconds: float

@@ -16,7 +16,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,13 @@ from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
 from warehouse.execution import folder as folders
-from warehouse.execution import jars, jvm, lock, relocate
+from warehouse.execution import jars, jvm, local_files, lock, relocate
 from warehouse.execution import settings as setting
 from warehouse.execution.folder import Folder
 
 DEFAULTS = Path(__file__).parent / "defaults"
+
+Rules = Callable[[Any], "Future[Any]"]
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,13 @@ _running: Engine | None = None
 _idle: jvm.Machine | None = None
 
 
-def start(folder: Path, settings: Mapping[str, str] | None = None) -> SparkSession:
+def start(folder: Path, settings: Mapping[str, str] | None = None, rules: Rules | None = None) -> SparkSession:
     """Open the warehouse in ``folder``.
 
     Args:
         folder: created when it does not exist.
         settings: ``memory``, ``cores`` and ``spark.*``, over those of the folder and the environment.
+        rules: compiles, for a gateway and while Spark starts, what extends its sessions.
 
     Raises:
         WarehouseError: this process or another one has a warehouse open that stands in the way, the folder
@@ -83,7 +87,7 @@ def start(folder: Path, settings: Mapping[str, str] | None = None) -> SparkSessi
         place.logs.mkdir(exist_ok=True)
         machine = _machine(place, told, ours)
         try:
-            _running = _open(place, told, ours, machine, held)
+            _running = _open(place, told, ours, machine, held, rules)
         except BaseException:
             _forget_gateway()
             jvm.end(machine)
@@ -124,6 +128,16 @@ def stop(spark: SparkSession, keep_jvm: bool = False) -> None:
         lock.release(engine.lock)
 
 
+def enter(spark: SparkSession) -> None:
+    """Let the settings of a session count for what this thread does.
+
+    Spark builds much of a session when it is first needed, with the settings of the thread's active session. A thread
+    without one gets Spark's defaults, such as a cache of the listings of folders, which never sees a new file.
+    """
+    assert spark._jvm
+    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+
+
 def current() -> Engine | None:
     """Return the engine that runs in this process, or None."""
     return _running
@@ -143,26 +157,48 @@ def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Mac
     """Return a JVM for the folder: the idle one when it suits, else a new one."""
     global _idle
     idle, _idle = _idle, None
-    if idle is not None and idle.alive and idle.memory == told.memory:
+    if idle is not None and idle.alive and idle.memory == told.memory and idle.apart == told.apart:
         for name, value in _properties(place).items():
             idle.view.java.lang.System.setProperty(name, value)
         idle.view.org.apache.logging.log4j.core.config.Configurator.reconfigure()
         return idle
     if idle is not None:
         jvm.end(idle)
-    return jvm.launch([*ours, *jars.spark_jars()], told.memory, _properties(place), place.logs / "jvm.log")
+    return jvm.launch([*ours, *jars.spark_jars()], told.memory, _properties(place), place.logs / "jvm.log", told.apart)
 
 
-def _open(place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.Machine, held: lock.Lock) -> Engine:
+def _open(
+    place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.Machine, held: lock.Lock, rules: Rules | None
+) -> Engine:
     """Open the folder in the JVM; nothing in there touches the catalog before its lock is taken."""
+    extending = rules(machine.gateway) if rules else None
     jvm_lock = lock.acquire_in(machine.view, place.path)
     shutil.rmtree(place.scratch, ignore_errors=True)
+    _clear_unfinished(place)
     for path in (place.metastore, place.tables, place.scratch):
         path.mkdir(exist_ok=True)
     if place.moved_from is not None:
         relocate.metastore(machine.view, place)
     folders.record(place)
-    return Engine(_session(machine.gateway, _configuration(place, told, ours)), place, machine, held, jvm_lock, told)
+    local_files.install(machine.gateway)
+    spark = _session(machine.gateway, _configuration(place, told, ours))
+    if extending is not None:
+        extending.result().into(spark._jsparkSession.extensions())
+    return Engine(spark, place, machine, held, jvm_lock, told)
+
+
+def _clear_unfinished(place: Folder) -> None:
+    """Remove a catalog that a first start was making when it was killed; Derby writes its properties last.
+
+    Raises:
+        WarehouseError: there are tables, so the catalog was whole once and has lost a file.
+    """
+    database, last = place.metastore / "db", place.metastore / "db" / "service.properties"
+    if not database.is_dir() or last.is_file():
+        return
+    if place.tables.is_dir() and any(place.tables.iterdir()):
+        fail("WAREHOUSE_CATALOG_DAMAGED", file=last)
+    shutil.rmtree(database)
 
 
 def _properties(place: Folder) -> dict[str, str]:
@@ -180,20 +216,24 @@ def _properties(place: Folder) -> dict[str, str]:
 def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> dict[str, str]:
     """Return Spark's settings: what must be so, after what may be set."""
     class_path = os.pathsep.join(map(str, ours))
-    return dict(told.spark) | {
-        "spark.master": f"local[{told.cores}]",
-        "spark.app.name": "warehouse",
-        "spark.driver.memory": told.memory,
-        "spark.driver.extraClassPath": class_path,
-        "spark.executor.extraClassPath": class_path,
-        "spark.local.dir": str(place.scratch),
-        "spark.sql.warehouse.dir": str(place.tables),
-        "spark.hadoop.javax.jdo.option.ConnectionURL": relocate.url(place, create=True),
-        "spark.hadoop.hive.exec.scratchdir": str(place.scratch / "hive"),
-        "spark.hadoop.hive.exec.local.scratchdir": str(place.scratch / "hive-local"),
-        "spark.hadoop.hive.downloaded.resources.dir": str(place.scratch / "hive-resources"),
-        "spark.hadoop.hive.querylog.location": str(place.scratch / "hive-log"),
-    }
+    return (
+        dict(told.spark)
+        | local_files.SETTINGS
+        | {
+            "spark.app.name": "warehouse",
+            "spark.driver.memory": told.memory,
+            "spark.driver.extraClassPath": class_path,
+            "spark.executor.extraClassPath": class_path,
+            "spark.executor.extraJavaOptions": "-Duser.timezone=UTC -Dfile.encoding=UTF-8",
+            "spark.local.dir": str(place.scratch),
+            "spark.sql.warehouse.dir": str(place.tables),
+            "spark.hadoop.javax.jdo.option.ConnectionURL": relocate.url(place, create=True),
+            "spark.hadoop.hive.exec.scratchdir": str(place.scratch / "hive"),
+            "spark.hadoop.hive.exec.local.scratchdir": str(place.scratch / "hive-local"),
+            "spark.hadoop.hive.downloaded.resources.dir": str(place.scratch / "hive-resources"),
+            "spark.hadoop.hive.querylog.location": str(place.scratch / "hive-log"),
+        }
+    )
 
 
 def _quiet() -> None:

@@ -16,6 +16,8 @@ from warehouse.execution import machine
 FILE = "warehouse.toml"
 ENVIRONMENT = {"WAREHOUSE_MEMORY": "memory", "WAREHOUSE_CORES": "cores", "WAREHOUSE_UDFS": "udfs"}
 
+_LEAST_MEGABYTES = 512  # Spark's executors refuse to start with less than 450 MB
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -24,12 +26,14 @@ class Settings:
     Attributes:
         memory: the heap, as ``-Xmx`` takes it.
         cores: tasks that run at a time.
+        apart: whether tasks run in processes of their own, so-called executors, beside the engine's.
         udfs: the folder of the user's own windows and triggers, seen from the current folder; it need not exist.
         spark: Spark's own settings.
     """
 
     memory: str
     cores: int
+    apart: bool
     udfs: Path
     spark: Mapping[str, str]
 
@@ -48,8 +52,43 @@ def load(folder: Path, given: Mapping[str, str]) -> Settings:
     for key in merged.keys() - spark.keys() - {"memory", "cores", "udfs"}:
         fail("WAREHOUSE_SETTING_UNKNOWN", setting=key)
     cores = _cores(merged["cores"])
+    heap = _memory(merged["memory"])
+    executors = _executors(spark["spark.master"]) if "spark.master" in spark else None
+    if executors:
+        cores = executors.count * executors.cores
+        spark |= {"spark.executor.memory": f"{executors.megabytes}m", "spark.executor.cores": str(executors.cores)}
+    spark.setdefault("spark.master", f"local[{cores}]")
     spark.setdefault("spark.sql.shuffle.partitions", str(cores))
-    return Settings(_memory(merged["memory"]), cores, Path(merged["udfs"]).absolute(), spark)
+    spark.setdefault("spark.sql.autoBroadcastJoinThreshold", str(_broadcast(heap)))
+    return Settings(heap, cores, executors is not None, Path(merged["udfs"]).absolute(), spark)
+
+
+@dataclass(frozen=True)
+class _Executors:
+    count: int
+    cores: int
+    megabytes: int
+
+
+def _executors(master: str) -> _Executors:
+    """Return what ``spark.master`` says of processes on this machine; the engine runs on no other cluster."""
+    found = re.fullmatch(r"local-cluster\[\s*([1-9]\d*)\s*,\s*([1-9]\d*)\s*,\s*([1-9]\d*)\s*\]", master)
+    if found is None or int(found[3]) < _LEAST_MEGABYTES:
+        fail(
+            "WAREHOUSE_SETTING_INVALID", setting="spark.master", value=master,
+            wanted=f"local-cluster[PROCESSES,CORES,MEGABYTES], each with {_LEAST_MEGABYTES} megabytes or more; without"
+            " it the engine's own process does everything, with as many cores as `cores` says",
+        )  # fmt: skip
+    return _Executors(*map(int, found.groups()))
+
+
+def _broadcast(heap: str) -> int:
+    """Return how many bytes a table may have that is sent whole to a join: Spark's 10 MB, more with a large heap.
+
+    A table on disk grows by a factor of five to ten when it is hashed, and several joins may run at a time.
+    """
+    unit = {"m": 1 << 20, "g": 1 << 30}[heap[-1].lower()]
+    return max(10 << 20, int(heap[:-1]) * unit // 256)
 
 
 def _of_folder(file: Path) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +12,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import convert_exception
 
-from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic
 from warehouse.language.fragments import Fragment
 
 RAISED = (PySparkException, Py4JError)
@@ -35,6 +37,12 @@ _WAYS_OUT = {
 _OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)/")
 """A file that the engine wrote itself."""
 
+_UDF_FAILED = re.compile(r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", re.DOTALL)
+_RAISED_OURS = re.compile(
+    r"WarehouseError: \[(WAREHOUSE_\w+)\] (.*?) SQLSTATE: (\w{5})[ \t]*"
+    r"(?:\nhint: ([^\n]*?)(?: SQLSTATE: P0001[^\n]*)?(?=\n|$))?",  # Spark's own, where raise_error said it
+    re.DOTALL,
+)
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
 
 
@@ -51,6 +59,8 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     ours = _ours(error)
     if ours is not None:
         return WarehouseError(ours, source=source)
+    if is_disk_full(error):
+        return WarehouseError(diagnostic("WAREHOUSE_DISK_FULL"), source=source)
     error = root(error)
     said = str(error)
     condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
@@ -84,6 +94,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = getattr(cause, "_cause", None)
 
 
+def is_disk_full(error: BaseException) -> bool:
+    """Say whether there was no room to write, in Spark or in our own files."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    said = "\n".join(map(str, (error, *_causes(error))))
+    return any(os.strerror(number) in said for number in (errno.ENOSPC, errno.EDQUOT))
+
+
 def is_cancellation(error: BaseException) -> bool:
     """Say whether ``error`` is what remains of a cancelled job."""
     said = str(error)
@@ -91,11 +109,22 @@ def is_cancellation(error: BaseException) -> bool:
 
 
 def _ours(error: BaseException) -> Diagnostic | None:
-    """Return the error of ours that a Python worker of Spark's raised, of which only the text comes back."""
+    """Return the error of ours that was raised inside Spark, of which only the text comes back; or what means one."""
     said = "\n".join(map(str, (error, *_causes(error))))
-    pattern = r"WarehouseError: \[(WAREHOUSE_\w+)\] (.*?) SQLSTATE: (\w{5})[ \t]*(?:\nhint: ([^\n]*))?"
-    found = re.search(pattern, said, re.DOTALL)
-    return Diagnostic(found[1], found[2], found[3], hint=found[4]) if found else None
+    found = _RAISED_OURS.search(said)
+    if found:
+        return Diagnostic(found[1], found[2], found[3], hint=found[4])
+    unseen = re.search(r"Unseen label: (.*?)\. +To handle unseen labels", said)
+    return diagnostic("WAREHOUSE_MODEL_UNSEEN", value=unseen[1]) if unseen else None
+
+
+def condition_and_state(error: BaseException) -> tuple[str | None, str | None]:
+    """Return the condition and the SQLSTATE of an error, of what went wrong rather than of where it did."""
+    ours = _ours(error)
+    if ours is not None:
+        return ours.condition, ours.sqlstate
+    inner = root(error)
+    return _ask(inner, "getCondition"), _ask(inner, "getSqlState")
 
 
 def _ask(error: BaseException, question: str) -> Any:
@@ -120,6 +149,9 @@ def _sentence(error: BaseException, said: str) -> str:
     text = re.split(r"\n==|\n\s+at |;\n|\n'|\nJVM stacktrace|\n\tat ", text)[0]
     text = re.sub(r"\s*SQLSTATE: \w{5}.*", "", text, flags=re.DOTALL)
     text = _LINE_AND_POSITION.sub("", text)
+    text = re.sub(
+        r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", "A function failed: ", text, flags=re.DOTALL
+    )
     # names of ours are not suggestions
     text = re.sub(r"(, )?`__w_\w+`(\.`\w+`)?", "", text)
     return text.strip() or said.strip().splitlines()[0]

@@ -143,3 +143,11 @@ def _matches(tokens: Sequence[Token]) -> dict[int, int]:
         elif open_ and _CLOSING[tokens[open_[-1]].upper] == token.upper:
             out[open_.pop()] = i
     return out
+
+
+def query_end(cursor: Cursor) -> int:
+    """Return the index behind the statement's last token, a closing semicolon left out."""
+    end = len(cursor.tokens) - 1
+    while end > 0 and cursor.tokens[end - 1].upper == ";":
+        end -= 1
+    return end

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from warehouse.errors import SourceText, Span, fail
-from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.cursor import Cursor, close_to, query_end
+from warehouse.language.generate import generate
 from warehouse.language.intervals import interval
-from warehouse.language.keywords import starts_query
+from warehouse.language.keeping import kept
+from warehouse.language.keywords import TAILS, starts_query
 from warehouse.language.query import query_shape
 from warehouse.language.relations import option_list, watermark_clause
 from warehouse.language.statements import (
@@ -16,6 +18,7 @@ from warehouse.language.statements import (
     DropObject,
     Interval,
     Name,
+    QueryShape,
     RefreshStreamingTable,
     ShowObjects,
     StartStreamingTable,
@@ -42,6 +45,8 @@ def definition(cursor: Cursor) -> Statement | None:
             return _describe(cursor)
         case "REFRESH" | "DRAIN" | "START" | "STOP":
             return _act(cursor)
+        case "GENERATE" if cursor.peek().is_name:
+            return generate(cursor)
     return None
 
 
@@ -211,26 +216,29 @@ def _create_table(cursor: Cursor, replace: bool) -> CreateStreamingTable:
     first, end = cursor.at, query_end(cursor)
     if not starts_query(cursor, first):
         cursor.fail_expecting("a query", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
-    return CreateStreamingTable(
-        cursor.source, name, replace, exists, comment, properties, query_shape(cursor, first, end)
-    )
+    return CreateStreamingTable(cursor.source, name, replace, exists, comment, properties, _shape(cursor, first, end))
 
 
-def query_end(cursor: Cursor) -> int:
-    """Return the index behind the statement's last token, a closing semicolon left out."""
-    end = len(cursor.tokens) - 1
-    while end > 0 and cursor.tokens[end - 1].upper == ";":
-        end -= 1
-    return end
+def _shape(cursor: Cursor, first: int, end: int) -> QueryShape:
+    """Return the shape of a streaming table's query; DISTRIBUTE BY at its end is said of the table."""
+    whole = query_shape(cursor, first, end)
+    said = kept(cursor.source)
+    if said is None or said.clause is None:
+        return whole
+    behind = next(i for i in range(first, end + 1) if i == end or cursor.tokens[i].start >= said.clause.end)
+    if behind < end and cursor.tokens[behind].upper in TAILS:
+        fail("WAREHOUSE_ORDER_IN_STREAMING_TABLE", cursor.span(behind, end), words=cursor.tokens[behind].upper)
+    return query_shape(cursor, first, next(i for i in range(end) if cursor.tokens[i].start >= said.clause.start))
 
 
 # ---------------------------------------------------------------- DROP, SHOW, DESCRIBE
 
 
 def _kind(cursor: Cursor, verb: str) -> str | None:
-    """Return STREAM or STREAMING TABLE and move over it; None when neither stands here."""
-    if cursor.accept("STREAM"):
-        return "STREAM"
+    """Return STREAM, STREAMING TABLE or MODEL and move over it; None when none of them stands here."""
+    for kind in ("STREAM", "MODEL"):
+        if cursor.accept(kind):
+            return kind
     if cursor.accept("STREAMING", "TABLE"):
         return "STREAMING TABLE"
     if cursor.sees("STREAMING") and (cursor.peek().is_name or verb != "DESCRIBE"):
@@ -252,18 +260,22 @@ def _drop(cursor: Cursor) -> DropObject | None:
     return DropObject(cursor.source, kind, name, exists)
 
 
+_SHOWN = {"STREAMS": "STREAM", "MODELS": "MODEL", "GENERATORS": "GENERATOR"}
+
+
 def _show(cursor: Cursor) -> ShowObjects | None:
     cursor.take()
     kind = None
-    if cursor.accept("STREAMS"):
-        kind = "STREAM"
+    if cursor.sees_any(_SHOWN):
+        kind = _SHOWN[cursor.take().upper]
     elif cursor.accept("STREAMING", "TABLES"):
         kind = "STREAMING TABLE"
     elif cursor.sees("STREAMING"):
         cursor.take()
         cursor.expect("TABLES", "SHOW STREAMING TABLES", "SHOW STREAMING TABLES")
-    elif cursor.sees("STREAM"):
-        cursor.expect("STREAMS", "SHOW STREAMS", "SHOW STREAMS")
+    elif cursor.sees_any(_SHOWN.values()):
+        title = f"SHOW {cursor.token.upper}S"
+        cursor.expect(f"{cursor.token.upper}S", title, title)
     if kind is None:
         cursor.at -= 1
         return None
@@ -280,20 +292,23 @@ def _show(cursor: Cursor) -> ShowObjects | None:
     return ShowObjects(cursor.source, kind, schema, pattern)
 
 
+_DESCRIBED = ("STREAM", "MODEL", "GENERATOR")
+
+
 def _describe(cursor: Cursor) -> DescribeObject | None:
     first = cursor.at
     cursor.take()
-    extended = cursor.sees("EXTENDED") and cursor.peek().upper in ("STREAM", "STREAMING") and bool(cursor.take())
+    extended = cursor.sees("EXTENDED") and cursor.peek().upper in ("STREAMING", *_DESCRIBED) and bool(cursor.take())
     streaming = cursor.sees("STREAMING", "TABLE") and cursor.peek(2).is_name
-    stream = cursor.sees("STREAM") and cursor.peek().is_name and cursor.peek().upper not in ("PARTITION", "AS")
-    if not streaming and not stream:
+    other = cursor.sees_any(_DESCRIBED) and cursor.peek().is_name and cursor.peek().upper not in ("PARTITION", "AS")
+    if not streaming and not other:
         cursor.at = first
         return None
-    kind = "STREAMING TABLE" if streaming else "STREAM"
+    kind = "STREAMING TABLE" if streaming else cursor.token.upper
     cursor.at += 2 if streaming else 1
     if not extended and cursor.sees("EXTENDED") and cursor.peek().is_name:
         extended = cursor.accept("EXTENDED")
-    example = f"DESCRIBE {kind} plays"
+    example = f"DESCRIBE {kind} {'KMeans' if kind == 'GENERATOR' else 'churn' if kind == 'MODEL' else 'plays'}"
     name = cursor.name(f"DESCRIBE {kind}", example)
     _end(cursor, f"DESCRIBE {kind}", example)
     return DescribeObject(cursor.source, kind, name, extended)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from warehouse.errors import SourceText, WarehouseError, fail
-from warehouse.language.cursor import Cursor, close_to
-from warehouse.language.definitions import definition, query_end, source_behind
+from warehouse.language.cursor import Cursor, close_to, query_end
+from warehouse.language.definitions import definition, source_behind
+from warehouse.language.keeping import kept
 from warehouse.language.keywords import starts_query
 from warehouse.language.query import expression_shape, merge_shape, query_shape
 from warehouse.language.statements import Explain, Name, QueryShape, QueryStatement, SparkStatement, Statement
@@ -49,16 +52,16 @@ def _explain(cursor: Cursor) -> Statement:
     source = cursor.source
     cursor.take()
     mode = ""
-    if cursor.sees_any(_MODES):
+    if cursor.sees_any(_MODES) or (cursor.sees("ANALYZE") and not _gathers_statistics(cursor)):
         mode = cursor.take().upper
-    elif cursor.peek().upper in _QUERY_HEADS and (meant := close_to(cursor.token, ["REWRITE"])):
+    elif cursor.peek().upper in _QUERY_HEADS and (meant := close_to(cursor.token, ["REWRITE", "ANALYZE"])):
         fail(
             "WAREHOUSE_MISSPELT",
             cursor.here(),
             found=cursor.token.text,
             meant=meant,
             clause="EXPLAIN",
-            example="EXPLAIN REWRITE SELECT …",
+            example=f"EXPLAIN {meant} SELECT …",
         )
     if cursor.done:
         return SparkStatement(source, "EXPLAIN")
@@ -68,9 +71,22 @@ def _explain(cursor: Cursor) -> Statement:
         statement = parse(inner)
     except WarehouseError as error:  # point into the whole text, EXPLAIN included
         raise WarehouseError(*error.diagnostics).shifted(offset).located_in(source) from None
-    if isinstance(statement, SparkStatement) and mode != "REWRITE":
+    asks_spark_alone = mode not in ("REWRITE", "ANALYZE")
+    if asks_spark_alone and isinstance(statement, SparkStatement) and not _kept_in_a_way(statement):
         return SparkStatement(source, "EXPLAIN", None, _moved(statement.query, cursor))
     return Explain(source, mode, statement)
+
+
+def _kept_in_a_way(statement: SparkStatement) -> bool:
+    return statement.verb in ("CREATE TABLE", "REPLACE TABLE") and kept(statement.source) is not None
+
+
+def _gathers_statistics(cursor: Cursor) -> bool:
+    """Say whether the words at the cursor are Spark's ANALYZE TABLE(S) … COMPUTE STATISTICS."""
+    if cursor.peek().upper not in ("TABLE", "TABLES"):
+        return False
+    words = [token.upper for token in cursor.tokens[cursor.at :]]
+    return ("COMPUTE", "STATISTICS") in pairwise(words)
 
 
 def _moved(shape: QueryShape | None, cursor: Cursor) -> QueryShape | None:

@@ -76,6 +76,7 @@ class _Scan:
             tuple(sorted(found.functions, key=lambda f: f.span)),
             tuple(sorted(found.relations, key=lambda r: r.span)),
             tuple(sorted(found.calls, key=lambda c: (c.span.start, -c.span.end))),
+            tuple(sorted(found.models, key=lambda c: (c.span.start, -c.span.end))),
         )
         return respelt(self.cursor, shape)
 

@@ -19,8 +19,10 @@ from warehouse.language.keywords import (
     time_travel,
 )
 from warehouse.language.literals import split_name, string_value
+from warehouse.language.model_calls import model_call, model_call_here
 from warehouse.language.statements import (
     Cte,
+    ModelCall,
     Name,
     QueryBlock,
     RelationReference,
@@ -32,7 +34,9 @@ from warehouse.language.statements import (
 from warehouse.language.tokens import Kind
 from warehouse.language.window_calls import refuse_watermark, window_call, window_call_here
 
-TABLE_FUNCTIONS = frozenset({"panes", "late_rows", "bad_rows", "stream_state", "stream_progress"})
+TABLE_FUNCTIONS = frozenset(
+    {"panes", "late_rows", "bad_rows", "stream_state", "stream_progress", "partition_stats", "cache_stats"}
+)
 _WATERMARK = "WATERMARK event_time DELAY OF INTERVAL 10 SECONDS"
 
 
@@ -46,6 +50,7 @@ class Found:
     functions: list[TableFunction] = field(default_factory=list)
     relations: list[RelationReference] = field(default_factory=list)
     calls: list[WindowCall] = field(default_factory=list)
+    models: list[ModelCall] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,10 @@ class Relations:
         if window_call_here(cursor):
             self._window_call(end)
             return
+        if model_call_here(cursor):
+            call = model_call(cursor, self._relation)
+            self.found.models.append(replace(call, aliased=self._alias(end) is not None))
+            return
         name = cursor.name("FROM", "FROM orders")
         if cursor.token.upper == "(" and cursor.at < end:
             self._call(first, name)
@@ -201,7 +210,7 @@ class Relations:
             if argument is not None:
                 step = self._step()
                 function = TableFunction(cursor.span(first), name.last.lower(), argument, step)
-                if step is not None and function.function == "bad_rows":
+                if step is not None and function.function in ("bad_rows", "partition_stats", "cache_stats"):
                     fail("WAREHOUSE_NO_STEPS", function.span, function=function.function)
                 self.found.functions.append(function)
                 return

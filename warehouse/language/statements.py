@@ -372,6 +372,29 @@ class TableFunction:
 
 
 @dataclass(frozen=True)
+class ModelCall:
+    """``ML_PREDICT(TABLE t, MODEL m)``, ``ML_EVALUATE(…)``, ``ML_SCORES(MODEL m)``, ``ML_CONTENTS(…)`` in a FROM.
+
+    Attributes:
+        span: the call, with a ``TABLE( … )`` around it, without an alias.
+        function: lower case.
+        relation: the words of what it reads, without the keyword TABLE; None where it reads no rows.
+        model: the model's name.
+        version: the ``n`` of ``MODEL m VERSION n``, or None for the newest.
+        part: the words that name a part of the model, of ``ML_CONTENTS``.
+        aliased: an alias follows.
+    """
+
+    span: Span
+    function: str
+    relation: Span | None
+    model: Name
+    version: int | None = None
+    part: Span | None = None
+    aliased: bool = False
+
+
+@dataclass(frozen=True)
 class Cte:
     """One common table expression: its name, its query's span, and where its WITH list is in force."""
 
@@ -404,6 +427,7 @@ class QueryShape:
         span: the whole query (WITH included).
         blocks: all SELECT blocks, outermost first at equal starts.
         calls: the table functions that assign windows, outermost first at equal starts.
+        models: the table functions that ask models, outermost first at equal starts.
     """
 
     span: Span
@@ -413,11 +437,12 @@ class QueryShape:
     functions: tuple[TableFunction, ...]
     relations: tuple[RelationReference, ...]
     calls: tuple[WindowCall, ...] = ()
+    models: tuple[ModelCall, ...] = ()
 
     @property
     def ours(self) -> bool:
         """Say whether anything in the query needs lowering."""
-        return bool(self.streams or self.functions or self.calls or any(b.clauses for b in self.blocks))
+        return bool(self.streams or self.functions or self.calls or self.models or any(b.clauses for b in self.blocks))
 
 
 # ---------------------------------------------------------------- statements
@@ -521,9 +546,71 @@ class StopStreamingTable:
     name: Name
 
 
+# ---------------------------------------------------------------- GENERATE
+
+
+@dataclass(frozen=True)
+class Words:
+    """A value of GENERATE that is no literal: a bare name, or an expression for Spark to compute."""
+
+    span: Span
+
+
+Value = None | bool | int | float | str | Words | tuple["Value", ...]
+"""What an argument of GENERATE says: a literal, a list of such in brackets, or words."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """``value`` or ``name => value`` in a call of GENERATE.
+
+    Attributes:
+        name: as written, or None for a value by position.
+        place: the name, or the value where there is none.
+        words: the value.
+    """
+
+    name: str | None
+    place: Span
+    value: Value
+    words: Span
+
+
+@dataclass(frozen=True)
+class GeneratorCall:
+    """``F(input, …)`` of GENERATE; the input is a table's name, a query, or another call."""
+
+    name: str
+    place: Span
+    input: GeneratorCall | Name | QueryShape
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Target:
+    """``AS [OR REPLACE] TABLE | MODEL name``."""
+
+    name: Name
+    or_replace: bool
+
+
+@dataclass(frozen=True)
+class Generate:
+    """GENERATE [ML] F(input, …) [AS TABLE t] [AS MODEL m]."""
+
+    source: SourceText
+    call: GeneratorCall
+    table: Target | None
+    model: Target | None
+
+
+# ---------------------------------------------------------------- all kinds
+
+
 @dataclass(frozen=True)
 class DropObject:
-    """DROP STREAM | STREAMING TABLE [IF EXISTS] name; ``kind`` is ``STREAM`` or ``STREAMING TABLE``."""
+    """DROP STREAM | STREAMING TABLE | MODEL [IF EXISTS] name; ``kind`` is one of these, in upper case."""
 
     source: SourceText
     kind: str
@@ -533,7 +620,7 @@ class DropObject:
 
 @dataclass(frozen=True)
 class ShowObjects:
-    """SHOW STREAMS | STREAMING TABLES [IN schema] [LIKE pattern]."""
+    """SHOW STREAMS | STREAMING TABLES | MODELS | GENERATORS [IN schema] [LIKE pattern]; ``kind`` in the singular."""
 
     source: SourceText
     kind: str
@@ -543,7 +630,7 @@ class ShowObjects:
 
 @dataclass(frozen=True)
 class DescribeObject:
-    """DESCRIBE [EXTENDED] STREAM | STREAMING TABLE name."""
+    """DESCRIBE [EXTENDED] STREAM | STREAMING TABLE | MODEL | GENERATOR name."""
 
     source: SourceText
     kind: str
@@ -556,7 +643,8 @@ class Explain:
     """EXPLAIN [mode] of a statement that holds something of ours.
 
     Attributes:
-        mode: ``""``, ``REWRITE``, ``EXTENDED``, ``FORMATTED``, ``COST``, ``CODEGEN``.
+        mode: ``""``, ``REWRITE``, ``EXTENDED``, ``FORMATTED``, ``COST``, ``CODEGEN``; or ``ANALYZE``, then of any
+            statement.
         statement: the statement explained, whose spans point into *its own* source text.
     """
 
@@ -574,6 +662,7 @@ Statement = (
     | DrainStreamingTable
     | StartStreamingTable
     | StopStreamingTable
+    | Generate
     | DropObject
     | ShowObjects
     | DescribeObject

@@ -37,7 +37,7 @@ def bind_streaming(
     Raises:
         WarehouseError: located in ``source``.
     """
-    expanded = without_distinct(context, expand(context, source, query), function)
+    expanded = without_distinct(context, expand(context, source, query, function), function)
     try:
         bound = _bound(context, expanded.text, function)
     except WarehouseError as error:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from warehouse.catalog.entries import Column
+from warehouse.catalog.entries import Column, ModelEntry, ModelVersion
 from warehouse.catalog.store import Catalog
 from warehouse.catalog.udfs import Udfs
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
+from warehouse.planning.algorithms import Library
 
 
 class Analyzer(Protocol):
@@ -30,11 +31,30 @@ class Analyzer(Protocol):
     def table_columns(self, name: Name) -> tuple[Column, ...] | None:
         """Return the columns of a table or view that Spark knows, or None."""
 
+    def table_properties(self, name: Name) -> Mapping[str, str] | None:
+        """Return the properties of a table that Spark knows, or None."""
+
     def is_deterministic(self, query: Fragment) -> bool:
         """Say whether a query gives the same rows each time it runs over the same input."""
 
     def aggregate_functions(self) -> frozenset[str]:
         """Return the lower-case names of all aggregate functions."""
+
+
+class Models(Protocol):
+    """Makes stored models answer SQL. Nothing is predicted before a query runs."""
+
+    def function(self, entry: ModelEntry, version: ModelVersion) -> str:
+        """Return the SQL function that makes the model's outputs, as a struct, of its inputs in order."""
+
+    def view(self, query: str, parameters: Mapping[str, Any], version: ModelVersion) -> str:
+        """Return a view of the rows of ``query`` with the outputs of a model that needs more than one row."""
+
+    def contents(self, version: ModelVersion, part: str) -> str:
+        """Return a view of a part of a model that is a table."""
+
+    def measured(self, place: int) -> str:
+        """Return a view for the metrics of an evaluation; it is empty until they are measured."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +63,20 @@ class Context:
 
     Attributes:
         schema: the current schema, for names without one.
-        udfs: the user's own windows and triggers.
+        udfs: the user's own windows, triggers and generators.
+        library, models: the algorithms of GENERATE, and what answers for stored models; asked for when needed.
+        pinned: the versions that models of these qualified names are asked in, where no version is written.
+        parameters: the values of parameter markers.
     """
 
     catalog: Catalog
     analyzer: Analyzer
     schema: str
     udfs: Udfs
+    library: Callable[[], Library]
+    models: Callable[[], Models]
+    pinned: Mapping[str, int] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def resolve(self, name: Name) -> tuple[str, str]:
         """Return schema and name of one of our objects."""
@@ -61,10 +88,13 @@ class Context:
 
         Args:
             name: as the user wrote it.
-            kinds: ``stream``, ``streaming table``; the first one is listed.
+            kinds: ``stream``, ``streaming table``, ``model``; the first one is listed.
         """
         schema, last = self.resolve(name)
-        there = {"stream": self.catalog.streams, "streaming table": self.catalog.streaming_tables}
+        there = {
+            "stream": self.catalog.streams, "streaming table": self.catalog.streaming_tables,
+            "model": self.catalog.models,
+        }  # fmt: skip
         known = [e.name for kind in kinds for e in there[kind]() if e.schema.lower() == schema.lower()]
         close = difflib.get_close_matches(last, known, 1)
         return f"did you mean {close[0]}?" if close else f"SHOW {kinds[0].upper()}S lists what there is."

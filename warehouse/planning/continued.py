@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.dataflow.query import Output, WindowedQuery
+from warehouse.dataflow.query import Output
 from warehouse.dataflow.triggers import Node
 from warehouse.language.fragments import Fragment
 from warehouse.planning.streaming_query import StreamingQuery
@@ -40,13 +40,9 @@ def reordered(query: StreamingQuery, order: tuple[int, ...]) -> StreamingQuery:
         return replace(n, condition=sql(n.condition), parts=tuple(map(node, n.parts)))
 
     pieces = tuple(p if p.copied else replace(p, text=sql(p.text)) for p in query.input.pieces)
-    windowed = _with(
+    windowed = replace(
         block, keys=tuple(block.keys[was] for was in order), outputs=tuple(map(output, block.outputs)),
         having=sql(block.having) if block.having else None, trigger=node(block.trigger),
     )  # fmt: skip
     named = tuple((sql(name), text) for name, text in query.named)
     return replace(query, input=Fragment(pieces), windowed=windowed, named=named)
-
-
-def _with(block: WindowedQuery, **changes: object) -> WindowedQuery:
-    return replace(block, **changes)  # type: ignore[arg-type]

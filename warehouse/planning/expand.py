@@ -12,6 +12,7 @@ from warehouse.language.statements import Cte, QueryShape, Statement
 from warehouse.language.tokens import tokenize
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
+from warehouse.planning.predictions import predicted
 from warehouse.planning.render import FunctionRelation, Writer, cte_columns, cte_of
 from warehouse.planning.sources import typed_empty
 
@@ -38,12 +39,15 @@ def _read(text: str) -> Text:
     return Text(text, tuple(tokenize(text) or ()), shape)
 
 
-def expand(context: Context, source: SourceText, query: QueryShape) -> Expanded:
-    """Return the query with all views that hold something of ours, and all CTEs that read streams, written out."""
+def expand(context: Context, source: SourceText, query: QueryShape, function: FunctionRelation) -> Expanded:
+    """Return the query with views that hold something of ours, and CTEs and predictions over streams, written out."""
     fragment = quoted(source.text, query.span)
     text = _read(fragment.text)
     for _ in range(MOST_EXPANSIONS):
-        edit = _next_expansion(context, text)
+        try:
+            edit = _next_expansion(context, text) or _next_prediction(context, text, function)
+        except WarehouseError as error:
+            raise pointed_back(error, fragment, source) from None
         if edit is None:
             return Expanded(fragment, _without_dead_ctes(text), source)
         span, words = edit
@@ -64,6 +68,7 @@ def _without_dead_ctes(text: Text) -> Text:
     kept = replace(
         shape, blocks=alive(shape.blocks), ctes=alive(shape.ctes), streams=alive(shape.streams),
         functions=alive(shape.functions), relations=alive(shape.relations), calls=alive(shape.calls),
+        models=alive(shape.models),
     )  # fmt: skip
     return replace(text, shape=kept, without=tuple(dead))
 
@@ -104,6 +109,18 @@ def _next_expansion(context: Context, text: Text) -> tuple[Span, str] | None:
         view = context.catalog.view(*context.resolve(reference.name))
         if view is not None:
             return reference.span, f"({_view_query(view.text)}) AS {alias}"
+    return None
+
+
+def _next_prediction(context: Context, text: Text, function: FunctionRelation) -> tuple[Span, str] | None:
+    """Return the call of a model over a stream as the plain subquery that it is."""
+    analysis = Writer(context, text, lambda s: typed_empty(s.columns), function, alone=True)
+    for call in text.shape.models:
+        if call.relation and any(call.relation.covers(s.span) for s in text.shape.streams):
+            if call.function != "ml_predict":
+                fail("WAREHOUSE_EVALUATE_STREAM", call.span)
+            columns = context.analyzer.columns("SELECT * FROM " + analysis(call.relation))
+            return call.span, predicted(context, call, quoted(text.text, call.relation), columns, None).text
     return None
 
 

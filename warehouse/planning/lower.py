@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from warehouse.catalog.entries import StreamingTableEntry, ViewEntry, new_id
+from warehouse.catalog.entries import ModelEntry, Pairs, StreamingTableEntry, ViewEntry, new_id, quote_name
 from warehouse.catalog.store import Catalog
 from warehouse.errors import SourceText, Span, WarehouseError, fail
-from warehouse.language.fragments import quoted
+from warehouse.language.fragments import Fragment, quoted, rewritten
+from warehouse.language.parser import parse
 from warehouse.language.statements import (
     CreateStream,
     CreateStreamingTable,
@@ -17,6 +18,7 @@ from warehouse.language.statements import (
     DrainStreamingTable,
     DropObject,
     Explain,
+    Generate,
     Mode,
     Name,
     QueryShape,
@@ -29,10 +31,13 @@ from warehouse.language.statements import (
     StopStreamingTable,
 )
 from warehouse.language.tokens import tokenize
-from warehouse.planning import explain, plans
+from warehouse.planning import distribution, explain, explain_training, generate, plans
+from warehouse.planning.arguments import advice
 from warehouse.planning.bind_streaming import bind_streaming, repeats
 from warehouse.planning.blocks import Text
+from warehouse.planning.checks import duplicate_names
 from warehouse.planning.context import Context
+from warehouse.planning.predictions import asked, refuse_in_view
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
 from warehouse.planning.replacement import Verdict, Version, harm, judge, rebuild, with_readers
 from warehouse.planning.schemas import dropped_with
@@ -55,6 +60,12 @@ _READS_ONLY = (
     "ANALYZE",
     "",
 )
+
+_WRITES = (
+    "CREATE TABLE", "REPLACE TABLE", "INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "TRUNCATE TABLE", "OPTIMIZE",
+    "RESTORE", "RESTORE TABLE", "ALTER TABLE",
+)  # fmt: skip
+"""The verbs that may put rows into a table, or say how it is kept."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +114,10 @@ def _plan(context: Context, statement: Statement, relations: Relations) -> plans
             return plans.Start(source, table_named(context, name), every.micros if every else None)
         case StopStreamingTable(name=name):
             return plans.Stop(source, table_named(context, name))
+        case Generate():
+            return _train(context, statement, relations)
+        case DropObject(kind="MODEL"):
+            return _drop_model(context, statement)
         case DropObject(kind="STREAM"):
             return plans.DropStreamPlan(source, statement)
         case DropObject(name=name, if_exists=if_exists):
@@ -114,6 +129,8 @@ def _plan(context: Context, statement: Statement, relations: Relations) -> plans
             return plans.Show(source, statement)
         case DescribeObject(kind="STREAM", name=name):
             return _describe_stream(context, statement, name)
+        case DescribeObject(kind="MODEL" | "GENERATOR", name=name):
+            return _describe_learning(context, statement, name)
         case DescribeObject(name=name):
             return plans.Describe(source, statement, table_named(context, name))
         case Explain(mode=mode, statement=inner):
@@ -137,9 +154,26 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
 def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark:
     source = statement.source
     forget = _checked_target(context, statement.verb, statement.target)
-    whole = quoted(source.text, Span(0, len(source.text)))
+    keeping, edits = _keeping(context, statement.source, statement.verb, statement.target)
+    whole = rewritten(source.text, Span(0, len(source.text)), edits)
     target = statement.target.last if statement.target else None
-    return plans.RunSpark(source, whole, target, forget_view=forget, drops=dropped_with(context, statement))
+    drops = dropped_with(context, statement)
+    return plans.RunSpark(source, whole, target, forget_view=forget, drops=drops, keeping=keeping)
+
+
+def _keeping(
+    context: Context, source: SourceText, verb: str, target: Name | None, writer: Writer | None = None
+) -> tuple[distribution.Keeping | None, distribution.Edits]:
+    """Return what a statement has to do with how its table is kept, and the edits that this takes."""
+    if target is None or verb not in _WRITES:
+        return None, []
+
+    def analyzable(span: Span) -> Fragment:
+        return writer(span) if writer else quoted(source.text, span)
+
+    if verb in ("CREATE TABLE", "REPLACE TABLE"):
+        return distribution.created(context, source, target, analyzable)
+    return distribution.written(context, source, target, verb, analyzable)
 
 
 def _checked_target(context: Context, verb: str, target: Name | None) -> ViewEntry | None:
@@ -161,12 +195,17 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
     forget = _checked_target(context, statement.verb, statement.target)
     text = Text(source.text, tuple(tokenize(source.text) or ()), statement.query)
     writer = Writer(context, text, relations.stream, relations.function(context))
-    fragment = writer(Span(0, len(source.text)))
+    whole = Span(0, len(source.text))
+    keeping, edits = _keeping(context, source, statement.verb, statement.target, writer)
+    fragment = rewritten(source.text, whole, [*writer.edits(whole), *edits])
     keep = None
     if statement.verb.endswith("VIEW") and statement.target is not None and "TEMP" not in statement.verb:
         schema, name = context.resolve(statement.target)
+        for call in statement.query.models:
+            refuse_in_view(context, call)
         keep = ViewEntry(schema, name, source.text)
-    return plans.RunSpark(source, fragment, statement.target.last if statement.target else None, keep, forget)
+    target = statement.target.last if statement.target else None
+    return plans.RunSpark(source, fragment, target, keep, forget, (), writer.evaluations(), keeping)
 
 
 # ------------------------------------------------------------------ streaming tables
@@ -190,12 +229,25 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         mode=query.windowed.mode.name if query.windowed else _inherited_mode(query),
         repeats=repeats(query), facts=tuple(explain.facts(query)),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"), every=None,
-        definitions=query.definitions, current=context.schema,
+        definitions=query.definitions, current=context.schema, models=_asked(context, query),
     )  # fmt: skip
+    spread = distribution.streamed(
+        context, statement.source, name, query.columns, query.windowed, entry.appends_only
+    )  # fmt: skip
+    if spread:
+        facts = (*entry.facts, ("Distribution", str(spread)))
+        entry = replace(entry, distribution=spread.written(), facts=facts)
     if old is None:
         return plans.MakeStreamingTable(statement.source, entry, query, None)
     verdict = _verdict(context, old, Version(entry, query), relations)
     return plans.MakeStreamingTable(statement.source, verdict.entry or entry, verdict.query or query, old, verdict)
+
+
+def _asked(context: Context, query: StreamingQuery) -> Pairs:
+    """Return the models that a streaming table's query asks, with their versions."""
+    block = query.windowed
+    outputs = [o.sql for o in block.outputs] if block else []
+    return asked(context.catalog, [query.input.text, *outputs])
 
 
 def _verdict(context: Context, old: StreamingTableEntry, new: Version, relations: Relations) -> Verdict:
@@ -240,6 +292,88 @@ def _describe_stream(context: Context, statement: DescribeObject, name: Name) ->
     fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.last, similar=context.similar(name, "stream"))
 
 
+# ------------------------------------------------------------------ GENERATE and models
+
+
+def _train(context: Context, statement: Generate, relations: Relations) -> plans.Train:
+    source = statement.source
+    training = generate.bind(context.library(), statement, _input(context, statement, relations))
+    table, model = statement.table, statement.model
+    if model and (training.after or not training.makes_model):
+        fail("WAREHOUSE_GENERATE_NO_MODEL", model.name.span, name=generate.calls_of(statement)[-1].name)
+    if table:
+        _checked_target(context, "CREATE TABLE", table.name)
+        if not table.or_replace and context.analyzer.table_columns(table.name) is not None:
+            fail("WAREHOUSE_GENERATE_EXISTS", table.name.span, name=table.name.last, kind="table", word="TABLE")
+    entry = context.catalog.model(*context.resolve(model.name)) if model else None
+    if model and entry and not model.or_replace:
+        fail("WAREHOUSE_GENERATE_EXISTS", model.name.span, name=entry.name, kind="model", word="MODEL")
+    return plans.Train(
+        source, statement, training,
+        ".".join(quote_name(part) for part in table.name.parts) if table else None, bool(table and table.or_replace),
+        context.resolve(model.name) if model else None, entry,
+    )  # fmt: skip
+
+
+def _input(context: Context, statement: Generate, relations: Relations) -> generate.Source:
+    """Return the rows that GENERATE reads: a table, or a query with what is ours in it replaced."""
+    source, read = statement.source, generate.source_of(statement)
+    if isinstance(read, Name):
+        if context.catalog.kind_of(*context.resolve(read)) == "stream":
+            fail("WAREHOUSE_GENERATE_STREAM", read.span, query=f"(SELECT * FROM STREAM {read.span.of(source.text)})")
+        query = "SELECT * FROM " + quoted(source.text, read.span)
+    else:
+        text = Text(source.text, tuple(tokenize(source.text) or ()), read)
+        query = Writer(context, text, relations.stream, relations.function(context))(read.span)
+    columns = context.analyzer.columns(query)
+    duplicate_names(columns, read.span)
+    return generate.Source(query, columns, read.span)
+
+
+def model_named(context: Context, name: Name) -> ModelEntry:
+    """Return the model called ``name``; refuses with the nearest name when there is none."""
+    entry = context.catalog.model(*context.resolve(name))
+    if entry is None:
+        fail("WAREHOUSE_MODEL_NOT_FOUND", name.span, name=name.last, similar=context.similar(name, "model"))
+    return entry
+
+
+def _drop_model(context: Context, statement: DropObject) -> plans.Plan:
+    if statement.if_exists and context.catalog.model(*context.resolve(statement.name)) is None:
+        return plans.Nothing(statement.source, f"no model {statement.name.last}")
+    entry = model_named(context, statement.name)
+    for table in context.catalog.askers_of(entry.qualified):
+        kind = "STREAMING TABLE"
+        fail("WAREHOUSE_MODEL_IN_USE", statement.name.span, name=entry.name, kind=kind, reader=table.qualified)
+    for view in context.catalog.views():
+        query = getattr(parse(SourceText(view.text)), "query", None)
+        calls = query.models if query else ()
+        named = [
+            (call.model.parts[-2] if len(call.model.parts) > 1 else view.schema, call.model.last) for call in calls
+        ]
+        if any(context.catalog.model(*name) is entry for name in named):
+            fail("WAREHOUSE_MODEL_IN_USE", statement.name.span, name=entry.name, kind="VIEW", reader=view.qualified)
+    return plans.DropModel(statement.source, entry)
+
+
+def _describe_learning(context: Context, statement: DescribeObject, name: Name) -> plans.Plan:
+    """Return the plan of DESCRIBE MODEL or GENERATOR; a table of that name is described by Spark."""
+    found = (
+        context.catalog.model(*context.resolve(name))
+        if statement.kind == "MODEL"
+        else context.library().find(name.last, name.span)
+    )
+    if found is not None:
+        return plans.Describe(statement.source, statement, found)
+    if context.analyzer.table_columns(Name((statement.kind.lower(),), name.span)) is not None:
+        whole = quoted(statement.source.text, Span(0, len(statement.source.text)))
+        return plans.RunSpark(statement.source, whole)
+    if statement.kind == "MODEL":
+        model_named(context, name)
+    told = advice(name.last, context.library().names(), "SHOW GENERATORS lists what there is.")
+    fail("WAREHOUSE_GENERATOR_NOT_FOUND", name.span, name=name.last, advice=told)
+
+
 # ------------------------------------------------------------------ EXPLAIN
 
 
@@ -250,11 +384,13 @@ def _explain(context: Context, source: SourceText, mode: str, inner: Statement, 
     except WarehouseError as error:
         offset = len(source.text) - len(inner.source.text)
         raise error.shifted(offset).located_in(source) from None
+    if mode == "ANALYZE":
+        return _measure(source, inner, planned)
     match planned:
         case plans.RunSpark(fragment=fragment) if mode == "REWRITE":
             return plans.Tell(source, tuple(fragment.text.splitlines()), None)
-        case plans.RunSpark(fragment=fragment):
-            lines = list(_explained(context, inner, relations))
+        case plans.RunSpark(fragment=fragment, keeping=keeping):
+            lines = [*_explained(context, inner, relations), *(keeping.lines() if keeping else ())]
             return plans.Tell(source, tuple(lines), fragment, spark_mode)
         case plans.MakeStreamingTable(query=query) if mode == "REWRITE":
             return plans.Tell(source, tuple(explain.step_texts(query)), None)
@@ -264,8 +400,36 @@ def _explain(context: Context, source: SourceText, mode: str, inner: Statement, 
             writer = Writer(context, text, relations.stream, relations.function(context))
             batch = writer(inner.query.span) if _can_run_as_batch(query.sources) else None
             lines = [*(planned.verdict.lines() if planned.verdict else ()), *explain.table_lines(query)]
+            spread = distribution.read(planned.entry.distribution)
+            lines += [spread.line()] if spread else []
             return plans.Tell(source, tuple(lines), batch, spark_mode)
+        case plans.Train(training=training) if mode == "REWRITE":
+            return plans.Tell(source, tuple(training.relation.text.splitlines()), None)
+        case plans.Train(training=training):
+            return plans.Tell(source, tuple(explain_training.lines(training)), training.relation, spark_mode)
     return plans.Tell(source, (explain.act(planned),), None)
+
+
+_COMPUTES_NOTHING = frozenset([
+    "ADD", "ALTER", "BEGIN", "CLEAR", "COMMENT", "DECLARE", "DESC", "DESCRIBE", "DROP", "EXPLAIN", "LIST", "MSCK",
+    "REFRESH", "REPAIR", "RESET", "RESTORE", "SET", "SHOW", "TRUNCATE", "UNCACHE", "USE", "VACUUM",
+])  # fmt: skip
+"""What Spark's statements begin with that read no rows; besides these, CREATE of all but a table AS a query."""
+
+
+def _measure(source: SourceText, inner: Statement, planned: plans.Plan) -> plans.Measure:
+    """Return the plan of EXPLAIN ANALYZE; refuses what computes no rows."""
+    computes = isinstance(planned, plans.MakeStreamingTable | plans.Refresh | plans.Train)
+    if isinstance(inner, SparkStatement | QueryStatement):
+        verb, _, kind = inner.verb.partition(" ")
+        makes = verb in _NAMES_NEW
+        computes = verb not in _COMPUTES_NOTHING and (not makes or (kind == "TABLE" and inner.query is not None))
+    if not computes:
+        first = next(iter(tokenize(inner.source.text) or ()))
+        offset = len(source.text) - len(inner.source.text)
+        span = Span(first.start + offset, first.end + offset)
+        fail("WAREHOUSE_ANALYZE_COMPUTES_NOTHING", span, statement=first.upper)
+    return plans.Measure(source, planned)
 
 
 def _can_run_as_batch(sources: tuple[StreamSource, ...]) -> bool:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
-from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
+from warehouse.language.statements import CreateStream, DescribeObject, DropObject, Generate, ShowObjects
+from warehouse.planning.algorithms import Algorithm
+from warehouse.planning.distribution import Keeping
+from warehouse.planning.predictions import Evaluation
 from warehouse.planning.replacement import Verdict
 from warehouse.planning.schemas import Held
 from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.training import Training
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class RunSpark:
         forget_view: a view of ours that the statement drops or replaces.
         target: the unqualified name of the table or view that it makes or changes, or None.
         drops: objects of ours that go with the schema which it drops, to be dropped before it runs.
+        evaluations: what it asks models to be measured on, before it runs.
+        keeping: what is to be done for the table that it writes, when it has.
     """
 
     source: SourceText
@@ -31,6 +37,36 @@ class RunSpark:
     keep_view: ViewEntry | None = None
     forget_view: ViewEntry | None = None
     drops: Held = ()
+    evaluations: tuple[Evaluation, ...] = ()
+    keeping: Keeping | None = None
+
+
+@dataclass(frozen=True)
+class Train:
+    """GENERATE: train, then return the rows, or keep them as a table, the model as a model.
+
+    Attributes:
+        table: where the rows go, as SQL text, or None.
+        replaces_table: one of that name gives way.
+        model: qualified parts of the model's name, or None.
+        replaces: the model that gets a new version, or None.
+    """
+
+    source: SourceText
+    statement: Generate
+    training: Training
+    table: str | None
+    replaces_table: bool
+    model: tuple[str, str] | None
+    replaces: ModelEntry | None
+
+
+@dataclass(frozen=True)
+class DropModel:
+    """DROP MODEL."""
+
+    source: SourceText
+    entry: ModelEntry
 
 
 @dataclass(frozen=True)
@@ -110,7 +146,7 @@ class DropStreamingTable:
 
 @dataclass(frozen=True)
 class Show:
-    """SHOW STREAMS or SHOW STREAMING TABLES."""
+    """SHOW STREAMS, STREAMING TABLES, MODELS or GENERATORS."""
 
     source: SourceText
     statement: ShowObjects
@@ -118,11 +154,11 @@ class Show:
 
 @dataclass(frozen=True)
 class Describe:
-    """DESCRIBE STREAM or DESCRIBE STREAMING TABLE."""
+    """DESCRIBE STREAM, STREAMING TABLE, MODEL or GENERATOR."""
 
     source: SourceText
     statement: DescribeObject
-    entry: StreamEntry | StreamingTableEntry
+    entry: StreamEntry | StreamingTableEntry | ModelEntry | Algorithm
 
 
 @dataclass(frozen=True)
@@ -140,18 +176,30 @@ class Tell:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """EXPLAIN ANALYZE: do what a plan says, throw its rows away, and tell what it took.
+
+    Attributes:
+        measured: the plan, whose source is a part of this one.
+    """
+
+    source: SourceText
+    measured: Plan
+
+
+@dataclass(frozen=True)
 class Unjudged:
-    """A statement that reads a table which an earlier one, that was not run, would have made."""
+    """A statement that reads a table, or asks a model, which an earlier one, that was not run, would have made."""
 
     source: SourceText
 
 
 Plan = (
     Unjudged | RunSpark | MakeStream | MakeStreamingTable | Nothing | Refresh | Start | Stop | DropStreamPlan
-    | DropStreamingTable | Show | Describe | Tell
+    | DropStreamingTable | Show | Describe | Tell | Train | DropModel | Measure
 )  # fmt: skip
 
 __all__ = [
-    "Describe", "DropStreamPlan", "DropStreamingTable", "MakeStream", "MakeStreamingTable", "Nothing", "Plan",
-    "Refresh", "RunSpark", "Show", "Span", "Start", "Stop", "Tell", "Unjudged",
+    "Describe", "DropModel", "DropStreamPlan", "DropStreamingTable", "MakeStream", "MakeStreamingTable", "Measure",
+    "Nothing", "Plan", "Refresh", "RunSpark", "Show", "Span", "Start", "Stop", "Tell", "Train", "Unjudged",
 ]  # fmt: skip

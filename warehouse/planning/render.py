@@ -6,18 +6,19 @@ The user's words stay; STREAM references, our table functions and windowed block
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
 from warehouse.errors import Span
 from warehouse.language.fragments import Fragment, of, rewritten
-from warehouse.language.statements import Cte, QueryBlock, RelationReference, TableFunction
-from warehouse.planning import scan
+from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, TableFunction
+from warehouse.planning import predictions, scan
 from warehouse.planning.assignment import Assignments
 from warehouse.planning.blocks import BoundBlock, Text, bind_block, bound_values
 from warehouse.planning.context import Context
 from warehouse.planning.marks import Marks
+from warehouse.planning.predictions import Evaluation
 from warehouse.planning.sources import StreamSource, resolve, typed_empty
 
 FunctionRelation = Callable[[TableFunction], str]
@@ -64,6 +65,9 @@ class Writer:
             if span.covers(function.span) and not _inside(function.span, edits):
                 alias = "" if function.aliased else f" AS {quote_name(function.argument.last)}"
                 edits.append((function.span, self.function(function) + alias))
+        for asked in shape.models:
+            if span.covers(asked.span) and not _inside(asked.span, edits):
+                edits.append((asked.span, self.asked(asked)))
         for reference in shape.streams:
             if span.covers(reference.span) and not _inside(reference.span, edits):
                 source = resolve(self.context, self.text.text, reference)
@@ -85,6 +89,31 @@ class Writer:
         if self.hidden:
             edits += self._hidden_columns(span, edits)
         return edits
+
+    def asked(self, call: ModelCall) -> Fragment | str:
+        """Return the relation that stands for a function that asks a model."""
+        if call.function == "ml_scores":
+            return predictions.scores(self.context, call)
+        if call.part:
+            return predictions.contents(self.context, call, call.part, self.text.text)
+        assert call.relation
+        if call.function == "ml_evaluate":
+            predictions.named(self.context, call)
+            return self.context.models().measured(call.span.start)
+        columns = self.context.analyzer.columns(_select_all(self._analysis()(call.relation)))
+        alone = _select_all(replace(self, alone=True)(call.relation))
+        return predictions.predicted(self.context, call, self(call.relation), columns, alone)
+
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """Return what has to be measured before the text runs."""
+        found = []
+        for call in self.text.shape.models:
+            if call.function == "ml_evaluate":
+                assert call.relation
+                entry, version = predictions.named(self.context, call)
+                rows = _select_all(replace(self, alone=True)(call.relation))
+                found.append(Evaluation(self.context.models().measured(call.span.start), rows, entry, version))
+        return tuple(found)
 
     def answer(self, block: QueryBlock) -> Fragment:
         """Return the batch answer of a windowed block as SQL that can stand in its place."""
@@ -137,6 +166,10 @@ class Writer:
     def reads_stream(self, block: QueryBlock) -> bool:
         """Say whether the block's FROM holds a stream, at any depth."""
         return any(block.relation and block.relation.covers(s.span) for s in self.text.shape.streams)
+
+
+def _select_all(relation: Fragment) -> Fragment:
+    return "SELECT * FROM " + relation
 
 
 def cte_of(text: Text, relation: RelationReference) -> Cte | None:

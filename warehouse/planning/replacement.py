@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry
+from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, needs_mapping
 from warehouse.dataflow.aggregates import BLIND_TO_DUPLICATES, Call
 from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.slots import slots_type
 from warehouse.language.statements import Mode
 from warehouse.planning.canonical import Canonical, canonical
 from warehouse.planning.continued import reordered
+from warehouse.planning.distribution import read
 from warehouse.planning.firing import trigger_text
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
@@ -126,8 +127,7 @@ def _read_again(source: StreamSource) -> str:
     if path is not None:
         return f"stream {source.name}, the {entry.format} files that are in {path} now; files removed since are missed"
     if entry.format == "kafka":
-        at = entry.option("startingOffsets") or "latest"
-        return f"stream {source.name}, Kafka from its startingOffsets ({at}) on"
+        return f"stream {source.name}, Kafka from its startingOffsets ({entry.option('startingOffsets')}) on"
     return f"stream {source.name} ({entry.format}): it cannot be read again, the table starts with what comes"
 
 
@@ -150,18 +150,15 @@ def _other_sources(old: StreamingQuery, new: StreamingQuery) -> Iterator[str]:
             yield f"rows of {now.name} can {'now' if now.retracts else 'no longer'} be taken back"
 
 
-_NEEDS_MAPPING = set(" ,;{}()\n\t=")
-
-
 def _other_columns(old: Version, new: Version) -> Iterator[str]:
     """Yield which columns the stored panes cannot have as the new query has them."""
     stored = {c.name.lower(): c for c in (*old.entry.former, *old.query.columns)}
-    any_name = any(_NEEDS_MAPPING & set(c.name) for c in stored.values())
+    any_name = any(needs_mapping(c.name) for c in stored.values())
     for column in new.query.columns:
         was = stored.get(column.name.lower())
         if was is not None and was.type != column.type:
             yield f"column {column.name} is of type {column.type}, and {was.type} in the panes emitted so far"
-        elif was is None and _NEEDS_MAPPING & set(column.name) and not any_name:
+        elif was is None and needs_mapping(column.name) and not any_name:
             yield f"column {column.name}: the stored panes take no such name"
         elif was is None and column.name.startswith("_"):
             yield f"column {column.name}: the stored panes may have one of their own that is called so"
@@ -205,6 +202,7 @@ def _judge_windowed(old: Version, new: Version) -> Verdict:
         reasons.append(_other_mode(*modes))
     partials, fields = _found_partials(was, now)
     missing = [i for i, place in enumerate(partials) if place is None]
+    reasons += list(_moved_keys(new.entry, was, now))
     if missing and not _can_compute(was, now, missing, fields):
         reasons += list(_not_kept(was, now))
     elif was.block.splits and not _same_slots(was, now, partials, fields):
@@ -229,6 +227,12 @@ def _continued(old: Version, new: Version, changes: list[str], carry: Carry | No
         changes.append("COMMENT")
     if old.entry.properties != new.entry.properties:
         changes.append("TBLPROPERTIES")
+    if old.entry.distribution != new.entry.distribution:
+        spread = read(new.entry.distribution)
+        changes.append(
+            f"the panes are distributed {spread}: those emitted so far are written anew, once"
+            if spread else "the panes are no longer distributed"
+        )  # fmt: skip
     names = {c.name.lower() for c in new.query.columns}
     former = {c.name.lower(): c for c in (*old.entry.former, *old.query.columns)}
     entry = replace(
@@ -253,6 +257,14 @@ def _other_windows(was: Canonical, now: Canonical) -> Iterator[str]:
         yield "rows of the input can be taken back under one of the queries, and not under the other"
     if was.block.definitions != now.block.definitions and was.trigger == now.trigger:
         yield "a window or a trigger of your own is defined differently"
+
+
+def _moved_keys(entry: StreamingTableEntry, was: Canonical, now: Canonical) -> Iterator[str]:
+    """Yield why panes emitted so far would not meet what takes them back, where both are distributed by their keys."""
+    distribution = read(entry.distribution)
+    for key in distribution.keys if distribution and not entry.appends_only else ():
+        if was.outputs.get(key.lower()) != now.outputs.get(key.lower()):
+            yield f"DISTRIBUTE BY {key}: it is computed differently, or new; panes emitted so far would not have moved"
 
 
 def _other_mode(was: Mode, now: Mode) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.errors import WarehouseError, fail
 from warehouse.language.cursor import Cursor
 from warehouse.language.statements import Name, SparkStatement
@@ -11,7 +11,7 @@ from warehouse.planning.context import Context
 
 DROPS = ("DROP SCHEMA", "DROP DATABASE", "DROP NAMESPACE")
 
-Held = tuple[StreamingTableEntry | StreamEntry | ViewEntry, ...]
+Held = tuple[StreamingTableEntry | StreamEntry | ViewEntry | ModelEntry, ...]
 
 
 def dropped_with(context: Context, statement: SparkStatement) -> Held:
@@ -30,18 +30,20 @@ def dropped_with(context: Context, statement: SparkStatement) -> Held:
     tables = [t for t in catalog.streaming_tables() if t.schema.lower() == schema]
     streams = [s for s in catalog.streams() if s.schema.lower() == schema]
     views = [v for v in catalog.views() if v.schema.lower() == schema]
-    held = [*tables, *streams]
+    models = [m for m in catalog.models() if m.schema.lower() == schema]
+    held = [*tables, *streams, *models]
     if held and not statement.source.text.rstrip().rstrip(";").rstrip().upper().endswith("CASCADE"):
         names = ", ".join(entry.qualified for entry in held)
         fail("WAREHOUSE_SCHEMA_NOT_EMPTY", named.span, schema=named.last, names=names)
     for entry in held:
-        outside = [r for r in catalog.readers_of(entry.qualified) if r.schema.lower() != schema]
+        readers = [*catalog.readers_of(entry.qualified), *catalog.askers_of(entry.qualified)]
+        outside = [r for r in readers if r.schema.lower() != schema]
         if outside:
             fail(
                 "WAREHOUSE_SCHEMA_IS_READ", named.span, schema=named.last, name=entry.qualified,
                 reader=outside[0].qualified,
             )  # fmt: skip
-    return (*_readers_first(tables), *streams, *views)
+    return (*_readers_first(tables), *streams, *views, *models)
 
 
 def _schema(statement: SparkStatement) -> Name | None:

@@ -177,6 +177,8 @@ def _makes(statement: s.Statement) -> Iterator[Made]:
             kind = next((word for word in ("VIEW", "TABLE") if word in words), None)
             if words[0] in ("CREATE", "REPLACE") and kind:
                 yield Made(kind.lower(), ".".join(name.parts), key_of(name.parts))
+        case s.Explain(mode="ANALYZE", statement=inner):
+            yield from _makes(inner)
 
 
 def _writes(statement: s.Statement) -> Iterator[Key]:
@@ -184,6 +186,8 @@ def _writes(statement: s.Statement) -> Iterator[Key]:
         case s.SparkStatement(target=s.Name() as name) | s.QueryStatement(target=s.Name() as name):
             if statement.verb.split(" ")[0] in _WRITES:
                 yield key_of(name.parts)
+        case s.Explain(mode="ANALYZE", statement=inner):
+            yield from _writes(inner)
 
 
 def _reads(statement: s.Statement) -> Iterator[Key]:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from warehouse.streaming import faults, panes
 from warehouse.streaming.log import Intent
+from warehouse.streaming.placement import Placement
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,12 @@ class Appends:
 
     Attributes:
         session: that reads what was written. folder: the streaming table's.
+        placement: of its panes, None where they are not distributed.
     """
 
     session: SparkSession
     folder: Path
+    placement: Placement | None
 
     def append(self, frame: DataFrame, kind: str, intent: Intent) -> bool:
         """Append the rows of a step unless it is repeated and did so before; say whether they were appended.
@@ -30,9 +33,19 @@ class Appends:
         """
         wanted = not intent.repeated or self.of_step(kind, intent.step).isEmpty()
         if wanted:
-            panes.append(frame, self.folder / kind)
+            self._append(frame, kind)
         faults.passed(kind)
         return wanted
+
+    def _append(self, frame: DataFrame, kind: str) -> None:
+        place, folder = self.placement, self.folder / kind
+        if place is None or kind != "panes":
+            panes.append(frame, folder)
+            return
+        frame, in_place = place.placed(frame)
+        panes.append(frame, folder)
+        faults.passed("placed")
+        place.keeper.written(self.session, folder, place.distribution, in_place())
 
     def of_step(self, kind: str, number: int) -> DataFrame:
         """Return what a step has written to one of the tables."""

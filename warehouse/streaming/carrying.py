@@ -14,7 +14,6 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow import carry as texts
 from warehouse.dataflow.carry import Carry
-from warehouse.streaming import faults
 from warehouse.streaming.log import Commit, StepLog
 from warehouse.streaming.state import State
 
@@ -29,25 +28,19 @@ def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, las
         carry: how.
         last: the newest commit record of the old query.
     """
-    number = last.step + 1
-    name, rows = f"base-{number:09}", 0
+    record = replace(
+        last, step=last.step + 1, before=last.after, base=None, deltas=(), base_rows=0, delta_rows=0,
+        rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
+        seconds=0.0,
+    )  # fmt: skip
     live = state.live(session, last)
     if live is not None:
         view = f"__w_carried_{state.folder.parent.name.replace('-', '_')}"
         live.createOrReplaceTempView(view)
-        order = ["we", *carry.new.key_columns]
         made = session.sql(texts.carried(carry, view, last.now, last.after))
-        made.repartitionByRange(max(1, (last.base_rows + last.delta_rows) // 500_000), *order).sortWithinPartitions(
-            *order
-        ).write.mode("overwrite").parquet(state.path(name))
-        faults.passed("base")
-        rows = session.read.parquet(state.path(name)).count()
-    record = replace(
-        last, step=number, before=last.after, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0,
-        due_clock=last.now + 1 if carry.looks_again and rows else last.due_clock,
-        rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
-        seconds=0.0,
-    )  # fmt: skip
+        record = State(state.folder, carry.new).with_base(record, made, last.base_rows + last.delta_rows)
+    if carry.looks_again and record.base:
+        record = replace(record, due_clock=last.now + 1)
     log.commit(state.listed(record, last))
 
 

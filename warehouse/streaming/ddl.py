@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import NullType, StructType
 
 from warehouse.catalog.entries import Column, Pairs, StreamEntry, qualified, quote_name
+from warehouse.catalog.here import here
 from warehouse.catalog.store import Catalog
 from warehouse.errors import Diagnostic, WarehouseError, fail
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
@@ -213,9 +214,9 @@ def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
 def _path(spark: SparkSession, plan: StreamPlan, written: str) -> str:
     """Return the path as it is kept: absolute. Whether it is a pattern is decided when it is scanned."""
     remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", written)
-    path = shown = written if remote else os.path.abspath(written)
+    path = shown = written if remote else os.path.abspath(os.path.join(here(), written))
     if not remote and not os.path.exists(path):  # a pattern: the current folder's own name is no part of it
-        path = os.path.abspath(os.path.join(sources.literal_path(os.getcwd()), written))
+        path = os.path.abspath(os.path.join(sources.literal_path(here()), written))
     try:
         there = path_exists(spark, path)
         advice = _near(shown)

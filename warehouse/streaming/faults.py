@@ -20,6 +20,9 @@ TABLE = (
 )  # fmt: skip
 """After: each write of CREATE, CREATE OR REPLACE, REFRESH FULL, DROP and of the clean-up at a start."""
 
+DISTRIBUTED = ("placed", "spread")
+"""Of distributed panes only. After: a step writes some, before that is noted; a replacement writes all of them anew."""
+
 _wait: Callable[[str], None] | None = None
 
 
@@ -41,8 +44,9 @@ def arm(fault: str | None, act: Callable[[], None] | None = None) -> None:
         _wait = None
         return
     name, _, number = fault.partition(":")
-    if name not in STEP + TABLE:
-        raise ValueError(f"no boundary is called {name}: {', '.join(STEP + TABLE)}")
+    known = STEP + TABLE + DISTRIBUTED
+    if name not in known:
+        raise ValueError(f"no boundary is called {name}: {', '.join(known)}")
     left = int(number or 1)
 
     def wait(boundary: str) -> None:

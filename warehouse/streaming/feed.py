@@ -18,6 +18,7 @@ from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING
 from warehouse.streaming import faults
 from warehouse.streaming.checkpoint import forget_unplanned
+from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.replay import Recording
 from warehouse.streaming.runner import Runner
@@ -85,6 +86,12 @@ class Feed:
             clock = last.now if self.recording and last.step else self._now(last)
             before = BEGINNING if self._is_complete else last.after
             yield self._step(Intent(last.step + 1, None, clock, before, True, self._is_complete), None)
+
+    def look(self) -> None:
+        """See whether panes that are distributed are where they belong, as far as no step has."""
+        placement = self.runner.appends.placement
+        if placement:
+            placement.look(self.runner.session, self.runner.folder / "panes")
 
     # ------------------------------------------------------------------ steps
 
@@ -159,7 +166,7 @@ class Feed:
             one = frame.select(
                 F.lit(number).alias("__w_source"),
                 *(
-                    (F.struct(*map(_column, f.columns)) if other == number else F.lit(None).cast(_struct(f))).alias(
+                    (F.struct(*map(quoted, f.columns)) if other == number else F.lit(None).cast(_struct(f))).alias(
                         f"__w_s{other}"
                     )
                     for other, f in enumerate(frames)
@@ -208,8 +215,8 @@ class Feed:
         """Run the recording's steps until no row, watermark move or timer is left."""
         recording = self._open()
         schedule = recording.schedule
-        read = sum(record.rows for record in self.log.all())
-        recording.check_overdue(self._clock(self.log.last()), read)
+        last = self.log.last()
+        recording.check_overdue(self._clock(last), self.log.rows_read(last))
         while not halt.is_set():
             last = self.log.last()
             if last.due_clock is not None:
@@ -254,9 +261,5 @@ def _reached(due: int | None, point: int) -> bool:
     return due is not None and due <= point
 
 
-def _column(name: str):  # type: ignore[no-untyped-def]
-    return F.col("`" + name.replace("`", "``") + "`")
-
-
 def _struct(frame: DataFrame) -> str:
-    return frame.select(F.struct(*map(_column, frame.columns)).alias("s")).schema["s"].dataType.simpleString()
+    return frame.select(F.struct(*map(quoted, frame.columns)).alias("s")).schema["s"].dataType.simpleString()

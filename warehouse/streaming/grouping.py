@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from warehouse.dataflow import step
-from warehouse.dataflow.times import Clock
+from warehouse.dataflow.times import Clock, Reading
 from warehouse.streaming import lags, late, lateness
 from warehouse.streaming.inputs import Inputs, Seen, seen
 from warehouse.streaming.log import Intent
@@ -24,10 +24,12 @@ class Grouped:
     """What the rows of a step came to.
 
     Attributes:
-        windows: how many rows of partial results there are. bounds: their least start and greatest end.
+        windows: how many rows of partial results there are. bounds: their least start, and greatest end.
         few: those rows themselves unless they are many.
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
         lateness: see ``lateness.known``. lags: see ``lags.measures``, where a trigger has a PERCENTILE.
+        gathered: rows and state are merged already, as ``windows`` whole ones of ``bounds``, their least end second.
+        strays: see ``step.gathered``.
     """
 
     windows: int = 0
@@ -38,9 +40,43 @@ class Grouped:
     late: int = 0
     lateness: tuple[int, ...] = ()
     lags: dict[str, Any] = field(default_factory=dict)
+    gathered: bool = False
+    strays: int = 0
 
 
 NO_ROWS = Grouped()
+
+
+class _Rows:
+    """The rows of a step, the view ``__w_rows``, which are measured as they pass by; see ``grouped``."""
+
+    def __init__(
+        self, inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, clock: Reading
+    ):
+        query = inputs.query.windowed
+        assert query
+        self.session, self.observed = inputs.make(frames, clock.now)
+        rows = self.session.sql(step.assigned(query, f"({inputs.query.input.text})"))
+        if query.retracted:
+            rows = late.without_replacements(self.session, query, folder, rows, intent, kept)
+        late_here = F.expr(step.is_late(query, clock.before))
+        sample = lateness.sample(query, frames)
+        self.behind = lags.measures(query.percentiles, sample)
+        self.watch = Measured(
+            rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
+            *lateness.measures(query, sample),
+            *(F.expr(sql).alias(name) for name, sql in self.behind.items()),
+        )  # fmt: skip
+        self.watch.frame.createOrReplaceTempView("__w_rows")
+
+    def seen(self, grouped: Grouped) -> Grouped:
+        """Return ``grouped`` with what was measured, once an action has used the rows."""
+        figures = self.watch.figures()
+        return replace(
+            grouped, seen=[seen(o) for o in self.observed], untimed=figures["untimed"] or 0,
+            late=figures["late"] or 0, lateness=lateness.known(figures),
+            lags={name: figures[name] for name in self.behind},
+        )  # fmt: skip
 
 
 def grouped(
@@ -59,26 +95,40 @@ def grouped(
     query = inputs.query.windowed
     assert query
     clock = Clock(intent.step, intent.now, intent.before, intent.before, compiled=compiled).reading()
-    session, observed = inputs.make(frames, clock.now)
-    rows = session.sql(step.assigned(query, f"({inputs.query.input.text})"))
-    if query.retracted:
-        rows = late.without_replacements(session, query, folder, rows, intent, kept)
-    late_here = F.expr(step.is_late(query, clock.before))
-    sample = lateness.sample(query, frames)
-    behind = lags.measures(query.percentiles, sample)
-    watch = Measured(
-        rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
-        *lateness.measures(query, sample),
-        *(F.expr(sql).alias(name) for name, sql in behind.items()),
-    )  # fmt: skip
-    watch.frame.createOrReplaceTempView("__w_rows")
-    batch = session.sql(step.partials(query, "__w_rows", clock.before)).persist()
-    kept.callback(batch.unpersist)
-    batch.createOrReplaceTempView("__w_batch")
+    rows = _Rows(inputs, folder, intent, frames, kept, clock)
+    batch = _stored(rows.session, step.partials(query, "__w_rows", clock.before), "__w_batch", kept)
     counted, start, end = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
-    figures = watch.figures()
-    return Grouped(
-        windows=counted, bounds=(start, end), few=batch if counted <= FEW_HITS else None,
-        seen=[seen(o) for o in observed], untimed=figures["untimed"] or 0, late=figures["late"] or 0,
-        lateness=lateness.known(figures), lags={name: figures[name] for name in behind},
-    )  # fmt: skip
+    return rows.seen(Grouped(counted, (start, end), few=batch if counted <= FEW_HITS else None))
+
+
+def gathered(
+    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, state: str | None
+) -> Grouped:
+    """Merge the rows of a step with all of the state in one pass, into the view ``__w_windows``.
+
+    Where the rows are more than the state, reading all of it costs less than finding out first what they hit.
+
+    Args:
+        inputs: see ``grouped``, as the other arguments; the query ``comes_in_pieces``.
+        folder: the streaming table's.
+        intent: the step's.
+        frames: see ``Runner.run``.
+        kept: what is stored for the step is let go with it.
+        state: the relation of all state versions, None at the first step.
+    """
+    query = inputs.query.windowed
+    assert query
+    clock = Clock(intent.step, intent.now, intent.before, intent.before).reading()
+    rows = _Rows(inputs, folder, intent, frames, kept, clock)
+    pieces = f"({step.pieces(query, '__w_rows', clock.before)})"
+    windows = _stored(rows.session, step.gathered(query, state, pieces, clock.before), "__w_windows", kept)
+    strays = F.sum("strays") if "strays" in windows.columns else F.lit(0)
+    counted, start, end, stray = windows.agg(F.count(F.lit(1)), F.min("ws"), F.min("we"), strays).first()
+    return rows.seen(Grouped(counted, (start, end), gathered=True, strays=stray or 0))
+
+
+def _stored(session: SparkSession, text: str, view: str, kept: ExitStack) -> DataFrame:
+    rows = session.sql(text).persist()
+    kept.callback(rows.unpersist)
+    rows.createOrReplaceTempView(view)
+    return rows

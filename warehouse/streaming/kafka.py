@@ -20,10 +20,10 @@ from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.errors import fail
 from warehouse.planning.kafka import HEADERS, OF_RECORD, OPTIONS, RECORD
 from warehouse.streaming import avro_values, kafka_client
+from warehouse.streaming.kafka_offsets import LOST
 from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, quoted, schema_of
 
 CONNECTOR = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
-_LOST = "__w_lost"
 _OURS = frozenset({"value.format", "value.schema", "reader"})
 
 
@@ -179,7 +179,7 @@ def check_broker(entry: StreamEntry, options: Mapping[str, str]) -> None:
 
 def laid_out(entry: StreamEntry, records: DataFrame) -> DataFrame:
     """Return records, in the columns of Spark's connector, as the layout of every source."""
-    lost = F.col(_LOST).isNotNull() if _LOST in records.columns else None
+    lost = F.col(LOST).isNotNull() if LOST in records.columns else None
     form = value_format(dict(entry.options))
     columns, bad = {}, F.lit(None).cast("string")
     if form in ("json", "avro") and _of_value(entry):
@@ -194,8 +194,8 @@ def laid_out(entry: StreamEntry, records: DataFrame) -> DataFrame:
         columns = {c.name: F.col(quoted(c.name)).cast(c.type) for c in entry.columns}
     hidden = [F.format_string("%s-%d@%d", "topic", "partition", "offset").alias(POSITION)]
     if lost is not None:
-        gone = F.concat(F.lit("lost: offsets "), F.col("offset"), F.lit(" to "), F.col(_LOST) - 1)
-        bad = F.when(lost, F.when(F.col(_LOST) > F.col("offset"), gone).otherwise("lost: the topic was made again"))\
+        gone = F.concat(F.lit("lost: offsets "), F.col("offset"), F.lit(" to "), F.col(LOST) - 1)
+        bad = F.when(lost, F.when(F.col(LOST) > F.col("offset"), gone).otherwise("lost: the topic was made again"))\
             .otherwise(bad)  # fmt: skip
         columns = {name: F.when(~lost, value) for name, value in columns.items()}
         hidden.append(F.when(lost, F.lit(OFFSETS_LOST)).alias(WHY))

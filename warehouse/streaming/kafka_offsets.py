@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+LOST = "__w_lost"
+"""BIGINT: of a row that stands for lost records the offset after them, its own being their first; else NULL."""
+
 Place = tuple[str, int]
 """Topic and partition."""
 

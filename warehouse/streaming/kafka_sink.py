@@ -146,7 +146,7 @@ class Sink:
         value = F.to_json(F.struct(*names), {"ignoreNullFields": "false"})
         has_key = self.keyed and not self.entry.stateless
         key = F.col("__w_key") if has_key else F.lit(None).cast("struct<k0:string>")
-        return rows.orderBy(*panes.ORDER, "_change_type").select(key.alias("key"), value.alias("value"))
+        return rows.orderBy(*map(F.expr, panes.ORDER), "_change_type").select(key.alias("key"), value.alias("value"))
 
     def _note(self, step: int) -> None:
         write_atomically(self.folder / MARK, str(step))

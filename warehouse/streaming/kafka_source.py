@@ -19,15 +19,12 @@ from pyspark.sql.types import StructType
 
 from warehouse.errors import fail
 from warehouse.streaming import kafka_client
-from warehouse.streaming.kafka_offsets import Lost, Marks, Offsets, Place, Step, flat, next_step
+from warehouse.streaming.kafka_offsets import LOST, Lost, Marks, Offsets, Place, Step, flat, next_step
 
 NAME = "warehouse_kafka"
-LOST = "__w_lost"
-"""BIGINT: of a row that stands for lost records the offset after them, its own being their first; else NULL."""
-
 RAW = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT"
 HEADERS = "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
-"""The columns of Spark's connector; headers are there where ``includeHeaders`` says so."""
+"""The columns of Spark's connector; a test holds them to ``planning.kafka``, which a worker need not load."""
 
 
 class KafkaSource(DataSource):

@@ -3,7 +3,8 @@
 A step without its commit record is run again with the intent's clock and input, which gives the same bytes;
 what it had already written is recognised by the step's number. A commit record is whole in itself: it names
 the state files, the watermarks and the next time at which anything is due, so the newest one is all that a
-restart reads. (D-Streams, section 3: deterministic steps make recovery a repetition.)
+restart reads. (D-Streams, section 3: deterministic steps make recovery a repetition.) Older records are history: they
+are folded into files of many lines, and the oldest of those go, so that no step costs more because there were others.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.streaming import faults
 
-FORMAT = 3
+FORMAT = 4
+LOOSE = 100
+"""So many commit records, and up to twice as many, are files of their own; older ones are folded, so many to a file."""
+HISTORY = 1000
+"""Files of history that are kept."""
 KEPT = 3
 """Commit records whose state files stay on disk: the current one and those a reader may still hold."""
 
@@ -73,8 +78,11 @@ class Commit:
         arrived: processing time of the newest rows, for the idle time-out.
         lags: fields of ``lags.Lags``, where a trigger has a PERCENTILE.
         revision: of the table under which it was written.
+        read: the rows of all steps so far. undrained: the watermark for the table's readers, whom a DRAIN of the table
+            does not drain.
 
-    Records of format 1 lack what is None here; before format 3 there is no ``revision``, which is then 0.
+    Records of format 1 lack what is None here; before format 3 there is no ``revision``, which is then 0, and before
+    format 4 neither ``read`` nor ``undrained``.
     """
 
     step: int
@@ -106,10 +114,14 @@ class Commit:
     arrived: int | None = None
     lags: dict[str, Any] = field(default_factory=dict)
     revision: int = 0
+    read: int | None = None
+    undrained: int | None = None
     format: int = FORMAT
 
 
-START = Commit(step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING)
+START = Commit(
+    step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING, read=0, undrained=BEGINNING
+)  # fmt: skip
 """Where a streaming table stands before its first step."""
 
 
@@ -123,6 +135,7 @@ class StepLog:
 
     def __init__(self, folder: Path, revision: int = 0):
         self.intents, self.commits, self.revision = folder / "intents", folder / "commits", revision
+        self.history = folder / "history"
 
     def begin(self, intent: Intent) -> Intent:
         """Record ``intent``, or return the one recorded before a crash under the same number.
@@ -154,9 +167,41 @@ class StepLog:
         self._intent_file(step).unlink(missing_ok=True)
 
     def commit(self, record: Commit) -> None:
-        """Record that a step is done."""
-        text = json.dumps(asdict(replace(record, revision=self.revision, format=FORMAT)))
-        write_atomically(self.commits / f"{record.step:09}.json", text)
+        """Record that a step is done; ``read`` and ``undrained`` follow from the last one."""
+        last = self.last()
+        undrained = self.undrained(last) if record.drained else record.after
+        record = replace(
+            record, revision=self.revision, format=FORMAT, read=self.rows_read(last) + record.rows, undrained=undrained
+        )
+        write_atomically(self.commits / f"{record.step:09}.json", json.dumps(asdict(record)))
+        self._fold()
+
+    def rows_read(self, last: Commit) -> int:
+        """Return how many rows all steps up to ``last``, the newest, have read."""
+        return sum(record.rows for record in self.all()) if last.read is None else last.read
+
+    def undrained(self, last: Commit) -> int:
+        """Return the watermark for the table's readers after ``last``, the newest step."""
+        if last.undrained is not None:
+            return last.undrained
+        return next((record.after for record in self._newest_first() if not record.drained), BEGINNING)
+
+    def _fold(self) -> None:
+        """Fold the oldest commit records into a file of history once there are many, and forget what is too old."""
+        loose = sorted(self.commits.glob("*.json"))
+        if len(loose) < 2 * LOOSE:
+            return
+        folded = loose[:LOOSE]
+        lines = "".join(json.dumps(_read(file)) + "\n" for file in folded)
+        write_atomically(self.history / f"{folded[0].stem}-{folded[-1].stem}.jsonl", lines)
+        for file in (*folded, *(i for i in self.intents.glob("*.json") if i.stem <= folded[-1].stem)):
+            file.unlink(missing_ok=True)
+        for file in self.folded()[:-HISTORY]:
+            file.unlink(missing_ok=True)
+
+    def folded(self) -> list[Path]:
+        """Return the files of history, oldest first: one commit record a line, as JSON."""
+        return sorted(self.history.glob("*.jsonl"))
 
     def last(self) -> Commit:
         """Return the newest commit record, ``START`` when there is none."""
@@ -167,8 +212,24 @@ class StepLog:
     def at(self, step: int) -> Commit | None:
         """Return the commit record of ``step``, None where there is none."""
         file = self.commits / f"{step:09}.json"
-        record = self._commit(file) if file.exists() else None
-        return record if record and record.revision <= self.revision else None
+        if file.exists():
+            record = self._commit(file)
+            return record if record.revision <= self.revision else None
+        its = (f for f in self.folded() if int(f.stem.partition("-")[0]) <= step <= int(f.stem.partition("-")[2]))
+        return next((r for f in its for r in self._commits(f) if r.step == step), None)
+
+    def loose(self) -> list[Commit]:
+        """Return the commit records that are not folded, oldest first."""
+        return list(self._loose())[::-1]
+
+    def _loose(self) -> Iterator[Commit]:
+        """Yield the commit records that are not folded, newest first."""
+        for file in sorted(self.commits.glob("*.json"), reverse=True):
+            if not file.exists():  # it was folded meanwhile, and so are all before it
+                return
+            record = self._commit(file)
+            if record.revision <= self.revision:
+                yield record
 
     def recent(self, count: int = KEPT) -> list[Commit]:
         """Return the newest commit records, newest first."""
@@ -179,20 +240,34 @@ class StepLog:
         return list(self._newest_first())[::-1]
 
     def _newest_first(self) -> Iterator[Commit]:
-        for file in sorted(self.commits.glob("*.json"), reverse=True):
-            record = self._commit(file)
-            if record.revision <= self.revision:
-                yield record
+        oldest = None
+        for record in self._loose():
+            oldest = record.step
+            yield record
+        for file in reversed(self.folded()):
+            # whoever died while folding left both
+            yield from (r for r in reversed(self._commits(file)) if oldest is None or r.step < oldest)
 
     def _commit(self, file: Path) -> Commit:
-        found = _read(file)
-        if found.get("format", 0) > FORMAT:
-            fail("WAREHOUSE_FOLDER_NEWER", folder=file.parent.parent, version=found["format"], known=FORMAT)
-        return Commit(**{**found, "deltas": tuple(found["deltas"]), "lateness": tuple(found.get("lateness", ()))})
+        return _record(_read(file), file)
+
+    def _commits(self, file: Path) -> list[Commit]:
+        return [_record(found, file) for found in _lines(file)]
+
+
+def _record(found: dict, file: Path) -> Commit:
+    if found.get("format", 0) > FORMAT:
+        fail("WAREHOUSE_FOLDER_NEWER", folder=file.parent.parent, version=found["format"], known=FORMAT)
+    return Commit(**{**found, "deltas": tuple(found["deltas"]), "lateness": tuple(found.get("lateness", ()))})
+
+
+def _lines(file: Path) -> list[dict]:
+    try:
+        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() or [""]]
+    except (OSError, ValueError) as error:
+        fail("WAREHOUSE_STEP_LOG_DAMAGED", file=file.name, folder=file.parent.parent.name, reason=error)
 
 
 def _read(file: Path) -> dict:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        fail("WAREHOUSE_STEP_LOG_DAMAGED", file=file.name, folder=file.parent.parent.name, reason=error)
+    (found,) = _lines(file)
+    return found

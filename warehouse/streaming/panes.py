@@ -2,8 +2,10 @@
 
 Layout of ``panes`` (documented: other tools may read it): the table's own columns, ``_change_type``
 (``insert``; ``delete`` for a withdrawal; ``superseded`` for an ACCUMULATING pane that a later one replaced,
-without values), the pane's columns of ``panes('t')``, and the identity of the pane in ``__w_…`` columns:
-``__w_key``, ``__w_ws``, ``__w_we`` (bounds, microseconds) and ``__w_at`` (the step that inserted it).
+without values but those that the table is distributed by), the pane's columns of ``panes('t')``, and the identity of
+the pane in ``__w_…`` columns: ``__w_key``, ``__w_ws``, ``__w_we`` (bounds, microseconds) and ``__w_at`` (the step that
+inserted it; NULL in an ``insert``, whose ``_step`` it is). ``__w_order_we`` and ``__w_order_ws`` are the bounds of the
+window that made a row pass, where those are not its own. What is NULL in all rows of a step is not written at all.
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from warehouse.catalog.entries import Column, quote_name
+from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.step import EARLY, ON_TIME
-from warehouse.dataflow.times import Clock, bound_timestamp, watermark_timestamp
+from warehouse.dataflow.times import Clock, Reading, bound_timestamp, watermark_timestamp
 from warehouse.language.statements import Mode
+from warehouse.planning.distribution import read
 
 IDENTITY = ("__w_key", "__w_ws", "__w_we", "__w_at")
+_ONLY_OF_CHANGES = ("__w_at", "__w_order_we", "__w_order_ws")
 QUOTED_INSERT = "'insert'"
-ORDER = ("__w_order_we", "__w_order_ws")
-_FORBIDDEN = set(" ,;{}()\n\t=")
+ORDER = ("coalesce(__w_order_we, __w_we)", "coalesce(__w_order_ws, __w_ws)")
+"""SQL for the bounds of the window that made a row pass."""
 
 
 def delta_path(folder: Path) -> str:
@@ -44,7 +48,7 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
     """
     known = ",".join(["_step", *map(quote_name, times)]).replace("\\", "\\\\").replace("'", "\\'")
     properties = {"delta.dataSkippingStatsColumns": known}
-    if any(_FORBIDDEN & set(n) for n in names):
+    if any(map(needs_mapping, names)):
         properties["delta.columnMapping.mode"] = "name"
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta TBLPROPERTIES ({listed})")
@@ -68,8 +72,8 @@ def exists(folder: Path) -> bool:
 
 
 def append(frame: DataFrame, folder: Path) -> None:
-    """Append rows of a step, all or none."""
-    frame.write.format("delta").mode("append").save(str(folder))
+    """Append rows of a step, all or none, each task one file at most."""
+    frame.write.format("delta").mode("append").option("optimizeWrite", "false").save(str(folder))
 
 
 def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
@@ -81,47 +85,54 @@ def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
     ]  # fmt: skip
     if keys:
         listed.append("__w_key struct<" + ",".join(f"k{i}:{kind}" for i, kind in enumerate(keys)) + ">")
-    listed += [f"{name} bigint" for name in (*IDENTITY[1:], *ORDER)]
+    listed += [f"{name} bigint" for name in (*IDENTITY[1:], *_ONLY_OF_CHANGES[1:])]
     return ", ".join(listed)
 
 
-def emitted(query: WindowedQuery, delta: str, at: Clock, replaces: bool) -> str:
-    """Return SQL for the rows of ``panes`` that a step emits.
+def inserts(query: WindowedQuery, outcome: str, at: Clock, beside_changes: bool) -> str:
+    """Return SQL for the rows of ``panes`` that are a step's new panes.
 
     Args:
         query: the block.
-        delta: the relation of the step's outcome.
+        outcome: the relation of the step's outcome.
         at: the step's times.
-        replaces: some of the new panes replace standing ones.
+        beside_changes: they are written together with ``changes``.
     """
-    key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
-    delta, clock = f"({at.beside(delta)})", at.reading("__w_clock")
-    stamp = (
-        f"timestamp_micros({clock.now}) AS _emitted_at",
-        f"{watermark_timestamp(clock.after)} AS _watermark",
-        f"{clock.step} AS _step",
-        key if query.keys else "",
-    )
-    order = ("we AS __w_order_we", "ws AS __w_order_ws")
-    new = columns(
+    relation, clock = f"({at.beside(outcome)})", at.reading("__w_clock")
+    only = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in _ONLY_OF_CHANGES) if beside_changes else ()
+    listed = columns(
         tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(query.result)), "'insert' AS _change_type",
-        f"{_timing('timing')} AS _pane_timing", "pane_idx AS _pane_index", stamp,
-        "ws AS __w_ws", "we AS __w_we", f"{clock.step} AS __w_at", order,
+        f"{_timing('timing')} AS _pane_timing", "pane_idx AS _pane_index", _stamp(query, clock),
+        "ws AS __w_ws", "we AS __w_we", only,
     )  # fmt: skip
-    inserts = f"SELECT {new} FROM {delta} WHERE shown"
-    if not replaces:
-        return inserts
+    return f"SELECT {listed} FROM {relation} WHERE shown"
+
+
+def changes(query: WindowedQuery, outcome: str, at: Clock) -> str:
+    """Return SQL for the rows of ``panes`` that withdraw what the panes of ``outcome`` replace; see ``inserts``."""
+    relation, clock = f"({at.beside(outcome)})", at.reading("__w_clock")
     retracting = query.mode is Mode.RETRACTING
     values = tuple(
         f"{f'g.out.o{i}' if retracting else f'CAST(NULL AS {o.type})'} AS {quote_name(o.name)}"
         for i, o in enumerate(query.result)
     )
-    old = columns(
+    listed = columns(
         values, f"'{'delete' if retracting else 'superseded'}' AS _change_type",
-        f"{_timing('g.timing')} AS _pane_timing", "g.idx AS _pane_index", stamp,
-        "g.ws AS __w_ws", "g.we AS __w_we", "g.step AS __w_at", order,
+        f"{_timing('g.timing')} AS _pane_timing", "g.idx AS _pane_index", _stamp(query, clock),
+        "g.ws AS __w_ws", "g.we AS __w_we", "g.step AS __w_at", "we AS __w_order_we", "ws AS __w_order_ws",
     )  # fmt: skip
-    return f"SELECT {old} FROM {delta} LATERAL VIEW explode(gone) AS g UNION ALL {inserts}"
+    return f"SELECT {listed} FROM {relation} LATERAL VIEW explode(gone) AS g"
+
+
+def _stamp(query: WindowedQuery, clock: Reading) -> tuple[str, ...]:
+    """Return the select list of when a row passes, and of the key."""
+    key = "named_struct(" + ", ".join(f"'k{i}', {k}" for i, k in enumerate(query.key_columns)) + ") AS __w_key"
+    return (
+        f"timestamp_micros({clock.now}) AS _emitted_at",
+        f"{watermark_timestamp(clock.after)} AS _watermark",
+        f"{clock.step} AS _step",
+        *((key,) if query.keys else ()),
+    )
 
 
 def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) -> str:
@@ -136,14 +147,14 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) ->
     """
     rows, clock = f"({at.beside(rows)})", at.reading("__w_clock")
     pair = "xxhash64(__w_row.pair)" if changes else "CAST(NULL AS BIGINT)"
-    nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], ORDER[0]))
+    nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], _ONLY_OF_CHANGES[1]))
     return "SELECT " + columns(
         tuple(quote_name(c.name) for c in table), f"{'__w_row.change' if changes else QUOTED_INSERT} AS _change_type",
         "CAST(NULL AS STRING) AS _pane_timing", "CAST(NULL AS INT) AS _pane_index",
         f"timestamp_micros({clock.now}) AS _emitted_at", f"{watermark_timestamp(clock.after)} AS _watermark",
         f"{clock.step} AS _step",
         f"named_struct('k0', {'__w_row.identity' if changes else 'CAST(NULL AS STRING)'}) AS __w_key", nothing,
-        f"{pair} AS {ORDER[1]}",
+        f"{pair} AS {_ONLY_OF_CHANGES[2]}",
     ) + f" FROM {rows}"  # fmt: skip
 
 
@@ -151,15 +162,26 @@ def _timing(column: str) -> str:
     return f"CASE {column} WHEN {EARLY} THEN 'EARLY' WHEN {ON_TIME} THEN 'ON_TIME' ELSE 'LATE' END"
 
 
-def latest(folder: Path, table: tuple[Column, ...], keyed: bool, appends_only: bool, step: int | None = None) -> str:
-    """Return the query of the view ``t``: the panes that stand, or stood after ``step``."""
+def latest(folder: Path, entry: StreamingTableEntry, keyed: bool, step: int | None = None) -> str:
+    """Return the query of the view ``t``: the panes that stand, or stood after ``step``.
+
+    Panes that are distributed by columns stay so: a pane and what takes it back agree in these, so they are brought
+    together by a window over them, which needs no shuffle where a join on the identity, NULL or not, would.
+    """
     # aliases that no column can have: `p.x` would be a field of a column called p
-    listed = ", ".join("__w_pane." + quote_name(c.name) for c in table)
+    listed = ", ".join("__w_pane." + quote_name(c.name) for c in entry.columns)
     source = _up_to(folder, step)
     kept = f"SELECT {listed} FROM {source} AS __w_pane WHERE __w_pane._change_type = 'insert'"
-    if appends_only:
+    if entry.appends_only:
         return kept
-    same = " AND ".join(f"__w_gone.{name} <=> __w_pane.{name}" for name in IDENTITY if keyed or name != "__w_key")
+    if distribution := read(entry.distribution):
+        whose = [f"__w_pane.{name}" for name in (*map(quote_name, distribution.keys), *IDENTITY[not keyed : -1])]
+        whose.append("coalesce(__w_pane.__w_at, __w_pane._step)")
+        taken = f"max(__w_pane._change_type <> 'insert') OVER (PARTITION BY {', '.join(whose)})"
+        inside = f"SELECT {listed}, {taken} AS __w_taken FROM {source} AS __w_pane"
+        return f"SELECT {listed} FROM ({inside}) AS __w_pane WHERE NOT __w_pane.__w_taken"
+    same = " AND ".join(f"__w_gone.{name} <=> __w_pane.{name}" for name in IDENTITY[not keyed : -1])
+    same += " AND coalesce(__w_gone.__w_at = __w_pane._step, true)"  # a stateless table's rows are known by their keys
     taken = f"SELECT 1 FROM {source} AS __w_gone WHERE __w_gone._change_type <> 'insert' AND {same}"
     return f"{kept} AND NOT EXISTS ({taken})"
 

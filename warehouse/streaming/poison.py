@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, quote_name
-from warehouse.execution.spark_errors import RAISED, root
+from warehouse.execution.spark_errors import RAISED, condition_and_state
 from warehouse.streaming.layout import BAD, WHY
 
 MOST = 200
@@ -27,12 +27,7 @@ Probe = Callable[[DataFrame], None]
 
 def is_data_error(error: BaseException) -> bool:
     """Say whether ``error`` comes from a value: SQLSTATE class 22, data exception."""
-    if not isinstance(error, RAISED):
-        return False
-    try:
-        return str(root(error).getSqlState() or "").startswith("22")  # type: ignore[attr-defined]
-    except Exception:
-        return False
+    return isinstance(error, RAISED) and (condition_and_state(error)[1] or "").startswith("22")
 
 
 def set_aside(frame: DataFrame, columns: tuple[Column, ...], probe: Probe) -> DataFrame | None:
@@ -77,5 +72,5 @@ def _failure(rows: DataFrame, probe: Probe) -> str | None:
     except RAISED as error:
         if not is_data_error(error):
             raise
-        return str(root(error).getCondition())  # type: ignore[attr-defined]
+        return condition_and_state(error)[0]
     return None

@@ -22,10 +22,11 @@ from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, kafka, late, panes, sources
+from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import START, Commit, StepLog
 from warehouse.streaming.runner import step_log, table_folder
 from warehouse.streaming.state import State
-from warehouse.streaming.tables import appends_only, keyed
+from warehouse.streaming.tables import keyed
 
 FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress")
 
@@ -75,7 +76,7 @@ def function_relation(
             fail("WAREHOUSE_STEP_UNKNOWN", call.span, table=entry.name, step=call.step, last=log.last().step)
         match call.function:
             case "table":
-                stood = panes.latest(folder / "panes", entry.columns, keyed(entry), appends_only(entry), call.step)
+                stood = panes.latest(folder / "panes", entry, keyed(entry), call.step)
                 return f"({stood})"
             case "panes":
                 return panes.pane_rows(folder / "panes", entry.columns, keyed(entry), call.step)
@@ -130,35 +131,45 @@ PROGRESS = (
 """The columns of ``stream_progress``; ``docs/watching.md`` says what is in them."""
 
 
+_COUNTS = (
+    "step", "now", "after", "rows", "late", "finished", "bad", "panes", "early", "on_time", "behind", "withdrawn",
+    "base_rows", "delta_rows", "state_bytes",
+)  # fmt: skip
+_FIELDS = {**dict.fromkeys(_COUNTS, "bigint"), "lateness": "array<bigint>", "seconds": "double"}
+"""The fields of a commit record that are shown, with their types."""
+_SHOWN = (
+    "step", "timestamp_micros(now)", "rows", "late", "finished", "bad", "panes", "early", "on_time", "behind",
+    "withdrawn", watermark_timestamp("after"), f"CASE WHEN abs(after) < {END}L THEN (now - after) / 1e6D END",
+    *(f"get(lateness, {i}) / 1e6D" for i in range(4)), "base_rows + delta_rows", "state_bytes", "seconds",
+)  # fmt: skip
+"""The columns of ``PROGRESS`` over these fields."""
+
+
 def progress(log: StepLog, until: int | None = None) -> str:
-    """Return the relation of ``stream_progress('t')``: one row per step that is committed, those up to ``until``."""
-    rows = [_progress_row(record) for record in log.all() if until is None or record.step <= until]
-    names = ", ".join(PROGRESS)
-    if not rows:
-        rows = [_progress_row(START)]
-        return f"(SELECT * FROM VALUES ({rows[0]}) AS __w_p({names}) WHERE false)"
-    return f"(SELECT * FROM VALUES ({'), ('.join(rows)}) AS __w_p({names}))"
+    """Return the relation of ``stream_progress('t')``: one row per step that is committed, those up to ``until``.
+
+    The newest records stand in the text; those that are folded Spark reads where they are.
+    """
+    loose = log.loose()
+    listed = ", ".join(_FIELDS)
+    rows = ", ".join(f"({', '.join(_literal(getattr(r, f), t) for f, t in _FIELDS.items())})" for r in loose or [START])
+    raw = f"SELECT {listed} FROM VALUES {rows} AS __w_r({listed}){'' if loose else ' WHERE false'}"
+    if log.folded():
+        kind = ", ".join(f"{name} {kind}" for name, kind in _FIELDS.items())
+        lines = f"SELECT from_json(value, '{kind}') AS r FROM text.{quoted(str(log.history))}"
+        before = f" WHERE r.step < {loose[0].step}" if loose else ""
+        raw = f"SELECT {columns(tuple(f'r.{name}' for name in _FIELDS))} FROM ({lines}){before} UNION ALL {raw}"
+    shown = columns(tuple(f"{sql} AS {name}" for sql, name in zip(_SHOWN, PROGRESS, strict=True)))
+    chosen = "" if until is None else f" WHERE step <= {until}"
+    return f"(SELECT {shown} FROM ({raw}){chosen})"
 
 
-def _progress_row(record: Commit) -> str:
-    skew = None if abs(record.after) >= END else record.now - record.after
-    lateness = record.lateness or (None,) * 4
-    values = (
-        f"{record.step}L", f"timestamp_micros({record.now}L)", _bigint(record.rows), _bigint(record.late),
-        _bigint(record.finished), _bigint(record.bad), _bigint(record.panes), _bigint(record.early),
-        _bigint(record.on_time), _bigint(record.behind), _bigint(record.withdrawn),
-        watermark_timestamp(f"{record.after}L"), _seconds(skew), *map(_seconds, lateness),
-        _bigint(record.base_rows + record.delta_rows), _bigint(record.state_bytes), f"{record.seconds!r}D",
-    )  # fmt: skip
-    return ", ".join(values)
-
-
-def _bigint(value: int | None) -> str:
-    return "CAST(NULL AS BIGINT)" if value is None else f"{value}L"
-
-
-def _seconds(micros: int | None) -> str:
-    return "CAST(NULL AS DOUBLE)" if micros is None else f"{micros / 1e6!r}D"
+def _literal(value: object, kind: str) -> str:
+    if value is None:
+        return f"CAST(NULL AS {kind})"
+    if isinstance(value, tuple):
+        return f"CAST(array({', '.join(f'{v}L' for v in value)}) AS {kind})"
+    return f"{value!r}D" if isinstance(value, float) else f"{value}L"
 
 
 # ------------------------------------------------------------------ stream_state
@@ -186,21 +197,17 @@ def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
         kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | step.standing_types(query)
         empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in step.state_columns(query))
         return f"(SELECT {shown} FROM (SELECT {empty}) WHERE false)"
-    versions = [f"SELECT {listed} FROM parquet.{_quoted(files.path(n))}" for n in names]
+    versions = [f"SELECT {listed} FROM parquet.{quoted(files.path(n))}" for n in names]
     if merges(query.window):
         gone = ", ".join(
             "__w_gone AS ws" if c == "ws" else "true AS dropped" if c == "dropped" else c
             for c in step.state_columns(query)
         )
         versions += [
-            f"SELECT {gone} FROM parquet.{_quoted(files.path(n))} LATERAL VIEW explode(vanished) AS __w_gone"
+            f"SELECT {gone} FROM parquet.{quoted(files.path(n))} LATERAL VIEW explode(vanished) AS __w_gone"
             for n in commit.deltas
         ]
     return f"(SELECT {shown} FROM ({step.newest(query, '(' + ' UNION ALL '.join(versions) + ')')}))"
-
-
-def _quoted(path: str) -> str:
-    return "`" + path.replace("`", "``") + "`"
 
 
 def _key_name(query: WindowedQuery, number: int) -> str:

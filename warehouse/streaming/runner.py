@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from enum import Enum, auto
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -25,32 +25,50 @@ from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import faults, late, panes, rejected
+from warehouse.streaming import faults, late, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
-from warehouse.streaming.grouping import NO_ROWS, grouped
+from warehouse.streaming.grouping import NO_ROWS, gathered, grouped
 from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
+from warehouse.streaming.outcome import Made, Outcome
+from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.state import State
 
 Report = Callable[[Commit], None]
 
-
-NOTHING_MADE: dict[str, Any] = {
-    **dict.fromkeys(("kept", "shown", "early", "on_time", "behind", "gone"), 0), "due_wm": None, "due_at": None,
-}  # fmt: skip
-
-_TIMINGS = (("early", step.EARLY), ("on_time", step.ON_TIME), ("behind", step.LATE))
-
 FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
+
+
+class Manner(Enum):
+    """How a step goes about its work. What comes out is the same."""
+
+    FEW = auto()
+    """The few rows are grouped, then merged with the state by one task, all of it interpreted."""
+    STAGED = auto()
+    """The rows are grouped, and what they came to tells which part of the state to read."""
+    AT_ONCE = auto()
+    """Rows and all of the state, which is less than they are, are grouped together."""
+
+
+def manner(query: WindowedQuery, intent: Intent, last: Commit) -> Manner:
+    """Choose how a step is run before its rows are looked at: from what the last one was like."""
+    of_state = last.base_rows + last.delta_rows
+    foreseen = intent.batch is None or last.rows > 0  # a replay's steps are small, others are like the last one
+    if foreseen and of_state <= MUCH_STATE and last.rows <= FEW_ROWS:
+        return Manner.FEW
+    return Manner.AT_ONCE if of_state <= last.rows and step.comes_in_pieces(query) else Manner.STAGED
+
 
 SETTINGS = {
     # every stage of a small step would become a job of its own (FACTS: 10 to 20 % of a step)
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    # what is stored lives for one step, and finding the best scheme for each column takes longer than it saves
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
 """What a step's session differs in from a user's: no user's SET can change what a step computes."""
 
@@ -69,8 +87,9 @@ class Runner:
     """Runs steps of one streaming table; one step at a time, whoever asks."""
 
     def __init__(
-        self, spark: SparkSession, home: Path, entry: StreamingTableEntry, query: StreamingQuery, report: Report
-    ):
+        self, spark: SparkSession, home: Path, entry: StreamingTableEntry, query: StreamingQuery, report: Report,
+        keeper: Keeper,
+    ):  # fmt: skip
         self.home, self.folder = home, table_folder(home, entry)
         self.entry, self.query, self.report = entry, query, report
         self.log = StepLog(self.folder, entry.revision)
@@ -79,11 +98,11 @@ class Runner:
         self.lock = threading.Lock()
         self.partitions = spark.conf.get("spark.sql.shuffle.partitions")
         self.session = spark.newSession()
-        for key, value in SETTINGS.items():
+        for key, value in {**SETTINGS, **upkeep.SETTINGS}.items():
             self.session.conf.set(key, value)
         if spark.catalog.databaseExists(entry.current):
             self.session.catalog.setCurrentDatabase(entry.current)
-        self.appends = Appends(self.session, self.folder)
+        self.appends = Appends(self.session, self.folder, placement(entry, query.windowed, keeper))
 
     # ------------------------------------------------------------------ one step
 
@@ -108,6 +127,7 @@ class Runner:
         if self.state:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
+        upkeep.after(self.session, self.folder, last, record, self.appends.placement)
         self.report(record)
         return record
 
@@ -122,35 +142,34 @@ class Runner:
     ) -> Commit:
         assert self.state
         session = frames[0].sparkSession if frames else self.session
-        little = last.base_rows + last.delta_rows <= MUCH_STATE
-        foreseen = intent.batch is None or last.rows > 0  # a replay's steps are small, others are like the last one
-        small = little and foreseen and last.rows <= FEW_ROWS
-        self._tune(session, small)
+        how = manner(query, intent, last)
+        self._tune(session, how is Manner.FEW)
         new = NO_ROWS
-        if frames is not None:
-            new = grouped(self.inputs, self.folder, intent, frames, kept, compiled=not small)
+        if frames is not None and how is Manner.AT_ONCE:
+            new = gathered(self.inputs, self.folder, intent, frames, kept, self._seen(self.state.all(session, last)))
+        elif frames is not None:
+            new = grouped(self.inputs, self.folder, intent, frames, kept, compiled=how is not Manner.FEW)
         watermarks, after = self._watermark(intent, last, new.seen)
         lags = Lags(**last.lags)
         if new.lags:
             lags = lags.with_rows(query.percentiles, new.lags)
         faster = lags.watermarks(query.percentiles)
+        little = last.base_rows + last.delta_rows <= MUCH_STATE
         small = little and new.windows <= FEW_WINDOWS
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small)
         self._tune(session, small)
-        touched = self.state.touched(session, last, clock, new.few, new.bounds)
-        if touched is not None:
-            touched.createOrReplaceTempView("__w_state")
-        state = "__w_state" if touched is not None else None
-        batch = "__w_batch" if new.windows else None
-        delta, made = self.state.delta_name(intent.step), NOTHING_MADE
-        if state or batch:
-            windows = step.merged(query, state, batch, clock, at_once=small)
-            made = self._outcome(session, session.sql(step.outcome(query, windows, clock)), delta)
-        faults.passed("delta")
-        if made["shown"] or made["gone"]:
-            self.state.read(session, delta).where("emit").createOrReplaceTempView("__w_delta")
-            emitted = panes.emitted(query, "__w_delta", clock, replaces=made["gone"] > 0)
-            self.appends.append(session.sql(emitted), "panes", intent)
+        state = batch = windows = None
+        if new.gathered:
+            known = step.with_strays(query, "__w_windows", "__w_state" if new.strays else None)
+            windows = step.touched(f"({known})", clock, at_once=small)
+        else:
+            state = self._seen(self.state.touched(session, last, clock, new.few, new.bounds))
+            batch = "__w_batch" if new.windows else None
+            if state or batch:
+                windows = step.merged(query, state, batch, clock, at_once=small)
+        made, apart = Made(), new.gathered and step.forgets(query, clock, new.bounds[1])
+        if windows:
+            made = Outcome(session, self.state, self.appends, intent, clock, windows, apart).written()
         refused = late.finished(session, query, state, batch, clock)
         finished = late.keep(session, self.appends, self.query, new.late, refused, intent, clock)
         bad = self._rejected(frames, intent, new.seen, {"__w_rows": new.untimed})
@@ -159,43 +178,25 @@ class Runner:
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=reached,
             watermarks=watermarks, drained=last.drained or intent.drain,
-            base=last.base, deltas=(*last.deltas, *((delta,) if made["kept"] else ())), base_rows=last.base_rows,
-            delta_rows=last.delta_rows + made["kept"],
-            due_watermark=_least(_still(last.due_watermark, reached), made["due_wm"]),
-            due_clock=_least(_still(last.due_clock, intent.now), made["due_at"]),
+            base=last.base,
+            deltas=(*last.deltas, *((self.state.delta_name(intent.step),) if made.kept else ())),
+            base_rows=last.base_rows, delta_rows=last.delta_rows + made.kept,
+            due_watermark=_least(_still(last.due_watermark, reached), made.due_wm),
+            due_clock=_least(_still(last.due_clock, intent.now), made.due_at),
             rows=sum(s.rows for s in new.seen), late=new.late, finished=finished, bad=bad, lateness=new.lateness,
-            panes=made["shown"], early=made["early"], on_time=made["on_time"], behind=made["behind"],
-            withdrawn=made["gone"] if query.mode is Mode.RETRACTING else 0,
+            panes=made.shown, early=made.early, on_time=made.on_time, behind=made.behind,
+            withdrawn=made.gone if query.mode is Mode.RETRACTING else 0,
             arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},
         )  # fmt: skip
         self._tune(session, False)
         record = self.state.compacted(session, record)
         return self.state.listed(record, last)
 
-    def _outcome(self, session: SparkSession, outcome: DataFrame, delta: str) -> dict[str, int]:
-        """Write the delta of a step and return its figures.
-
-        One that is whole already was written before a crash and may have been emitted from: it stays as it is,
-        so that panes and state agree even where adding doubles in another order ends in another last digit.
-        """
-        assert self.state and self.query.windowed
-        figures = (
-            F.count_if(~F.col("momentary")).alias("kept"),
-            F.count_if(F.col("shown")).alias("shown"),
-            *(F.count_if(F.expr(f"shown AND timing = {timing}")).alias(name) for name, timing in _TIMINGS),
-            (
-                F.expr("coalesce(sum(CASE WHEN gone IS NOT NULL THEN size(gone) END), 0L)")
-                if _withdraws(self.query.windowed)
-                else F.lit(0)
-            ).alias("gone"),
-            F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
-            F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
-        )
-        if self.state.is_whole(delta):
-            return self.state.read(session, delta).agg(*figures).collect()[0].asDict()
-        measured = Measured(outcome, *figures)
-        measured.frame.write.mode("overwrite").parquet(self.state.path(delta))
-        return measured.figures()
+    def _seen(self, state: DataFrame | None) -> str | None:
+        """Make the view of the state that a step reads; return its name, None without state."""
+        if state is not None:
+            state.createOrReplaceTempView("__w_state")
+        return None if state is None else "__w_state"
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = list[Seen](), {"insert": 0, "delete": 0}
@@ -279,7 +280,3 @@ def _still(due: int | None, reached: int) -> int | None:
     Whoever needs it more exactly asks ``Runner.dues``; most steps are followed by rows and nobody does.
     """
     return due if due is None or due > reached else min(reached + 1, END)
-
-
-def _withdraws(query: WindowedQuery) -> bool:
-    return query.mode is not Mode.DISCARDING

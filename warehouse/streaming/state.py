@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -27,6 +28,11 @@ MOST_DELTAS = 10
 
 FEW_HITS, SMALL_BASE = 200_000, 50_000
 """Up to so many windows hit by a batch, a base of more than so many rows is joined with them before it is shuffled."""
+
+
+SAME_FILTER = 1 << 23
+"""Microseconds, eight seconds: the literals with which a base is filtered, for the sake of Parquet's statistics, move
+by as much, or every step would compile its reading of the base anew. So some windows are read that are due later."""
 
 
 class State:
@@ -70,26 +76,28 @@ class State:
             bounds: least start and greatest end of the batch's windows, (None, None) without rows.
         """
         self.check(last)
-        parts = []
-        if last.base:
-            parts.append(self._base(spark, last, clock, hits, bounds))
-        if last.deltas:
-            parts += self._deltas(spark, last.deltas)
-        whole = None
-        for part in parts:
-            whole = part if whole is None else whole.unionByName(part)
-        return whole
+        base = [self._base(spark, last, clock, hits, bounds)] if last.base else []
+        return self._united(*base, *self._deltas(spark, last.deltas))
+
+    def all(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
+        """Return all versions of all state rows as of ``commit``, or None when there are none."""
+        self.check(commit)
+        base = [self.read(spark, commit.base).select(*self.columns)] if commit.base else []
+        return self._united(*base, *self._deltas(spark, commit.deltas))
+
+    def _united(self, *parts: DataFrame) -> DataFrame | None:
+        return reduce(DataFrame.unionByName, parts) if parts else None
 
     def _base(
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
     ) -> DataFrame:
         base = self.read(spark, last.base or "").select(*self.columns)
-        due = F.expr(step.is_due(clock.literals()))
+        due = F.expr(step.is_due(clock.rounded_up(SAME_FILTER).literals()))
         low, high = bounds
         if low is None:
             return base.where(due)
         # sessions that only touch a row's proto-session are not hit: half-open on both sides
-        within = f"we > {low}L AND ws < {high}L"
+        within = f"we > {low // SAME_FILTER * SAME_FILTER}L AND ws < {-(-high // SAME_FILTER) * SAME_FILTER}L"
         reach = "base.ws < hit.h_we AND hit.h_ws < base.we"
         if isinstance(self.query.window, Custom) and merges(self.query.window):
             within = reach = "true"  # its own merge says what is near
@@ -109,6 +117,8 @@ class State:
         return base.where(due).unionByName(hit.select("base.*"))
 
     def _deltas(self, spark: SparkSession, names: tuple[str, ...]) -> list[DataFrame]:
+        if not names:
+            return []
         deltas = self.read(spark, *names).where("NOT momentary")
         parts = [deltas.select(*self.columns)]
         if merges(self.query.window):
@@ -127,15 +137,9 @@ class State:
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return the live windows as of ``commit``, or None when there never were any."""
-        self.check(commit)
-        parts = [self.read(spark, commit.base).select(*self.columns)] if commit.base else []
-        if commit.deltas:
-            parts += self._deltas(spark, commit.deltas)
-        if not parts:
+        whole = self.all(spark, commit)
+        if whole is None:
             return None
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole.unionByName(part)
         view = f"__w_live_{self.folder.parent.name.replace('-', '_')}"
         whole.createOrReplaceTempView(view)
         return spark.sql(step.newest(self.query, view))
@@ -146,14 +150,23 @@ class State:
             return commit
         live = self.live(spark, commit)
         assert live is not None
+        return self.with_base(commit, live, commit.delta_rows)
+
+    def with_base(self, commit: Commit, live: DataFrame, about: int) -> Commit:
+        """Write the live windows as the base of a step; return the commit record to write.
+
+        Args:
+            commit: of the step.
+            live: all live windows, in the columns of the state.
+            about: how many rows there may be.
+        """
         name = f"base-{commit.step:09}"
         order = ["we", *self.query.key_columns]
         # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
-        live.repartitionByRange(max(1, commit.delta_rows // 500_000), *order).sortWithinPartitions(*order).write.mode(
-            "overwrite"
-        ).parquet(self.path(name))
+        ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
+        ordered.write.mode("overwrite").parquet(self.path(name))
         faults.passed("base")
-        rows = self.read(spark, name).count()
+        rows = live.sparkSession.read.parquet(self.path(name)).count()
         return replace(commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0)
 
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
@@ -174,7 +187,8 @@ class State:
 
     def listed(self, commit: Commit, last: Commit) -> Commit:
         """Return the commit record to write with the files of its state; ``last`` lists those written before."""
-        files = {name: last.files.get(name) or self._files(name) for name in _folders(commit)}
+        names = (*((commit.base,) if commit.base else ()), *commit.deltas)
+        files = {name: last.files.get(name) or self._files(name) for name in names}
         return replace(commit, files=files, state_bytes=sum(size for its in files.values() for size in its.values()))
 
     def check(self, commit: Commit) -> None:
@@ -183,9 +197,9 @@ class State:
         Raises:
             WarehouseError: they are not: rows would be missing from windows without anybody noticing.
         """
-        for name in _folders(commit):
-            known, found = commit.files.get(name), self._files(name)
-            if known is None or found == known:
+        for name, known in commit.files.items():
+            found = self._files(name)
+            if found == known:
                 continue
             wrong = min(file for file in known | found if known.get(file) != found.get(file))
             reason = f"{name}/{wrong} has {found.get(wrong, 0)} bytes, not {known.get(wrong, 0)}"
@@ -202,8 +216,3 @@ class State:
             number = int(folder.name.rpartition("-")[2])
             if folder.name not in named and number <= newest:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _folders(commit: Commit) -> tuple[str, ...]:
-    """Return the names of the base and the deltas."""
-    return (*((commit.base,) if commit.base else ()), *commit.deltas)

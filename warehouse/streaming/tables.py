@@ -24,12 +24,14 @@ from warehouse.catalog.store import Catalog
 from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
+from warehouse.execution.session import enter
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import bad_rows, faults, kafka_sink, late, panes, replay, sources
 from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
-from warehouse.streaming.log import Commit, StepLog
+from warehouse.streaming.log import Commit
+from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.runner import Runner, step_log, table_folder
 
 Report = Callable[[StreamingTableEntry, Commit], None]
@@ -62,10 +64,12 @@ class StreamingTables:
     Args:
         bind: returns the bound query of an entry, for tables that exist already.
         report: is told of every step.
+        keeper: is told of the panes that are distributed.
     """
 
-    def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report):
+    def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report, keeper: Keeper):
         self.spark, self.catalog, self.home, self.bind, self.report = spark, catalog, home, bind, report
+        self.keeper = keeper
         self._feeds: dict[str, Feed] = {}
         self._sinks: dict[str, kafka_sink.Sink] = {}
         self._guard = threading.RLock()
@@ -169,6 +173,10 @@ class StreamingTables:
         added = tuple(c for c in entry.columns if c.name.lower() not in known)
         widen(former.runner.session, former.runner.folder / "panes", added)
         faults.passed("widened")
+        place = placement(entry, query.windowed, self.keeper)
+        if place and entry.distribution != old.distribution:
+            place.spread(former.runner.session, former.runner.folder / "panes")
+            faults.passed("spread")
         entry = replace(entry, closed=_closed(former.log.last(), old, carry))
         if query.windowed:
             query = replace(query, windowed=replace(query.windowed, closed=entry.closed))
@@ -244,12 +252,15 @@ class StreamingTables:
         faults.passed("entry_dropped")
 
     def _make_view(self, entry: StreamingTableEntry) -> None:
-        query = panes.latest(table_folder(self.home, entry) / "panes", entry.columns, keyed(entry), appends_only(entry))
+        query = panes.latest(table_folder(self.home, entry) / "panes", entry, keyed(entry))
         comment = " COMMENT '" + entry.comment.replace("\\", "\\\\").replace("'", "\\'") + "'" if entry.comment else ""
         self.spark.sql(f"CREATE OR REPLACE VIEW {entry.qualified}{comment} AS {query}")
 
     def mend(self, moved: bool) -> None:
         """Sweep what a killed process left half made; write the views anew when the folder was moved."""
+        for entry in self.catalog.streaming_tables():
+            if entry.distribution:
+                self.keeper.open(table_folder(self.home, entry) / "panes")
         known = {e.id for e in self.catalog.streaming_tables()}
         left_over = [f.name for f in (self.home / "streaming").glob("*") if f.name not in known]
         for entry in self.catalog.streaming_tables():
@@ -299,6 +310,7 @@ class StreamingTables:
             return self.create(replace(anew, definitions=query.definitions), query, entry)
         feed = self._feed(entry, None)
         commits = list(feed.drain() if drain else feed.refresh())
+        feed.look()
         self._send(entry)
         return commits
 
@@ -334,7 +346,7 @@ class StreamingTables:
     def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
         if bound.definitions != entry.definitions:
             fail("WAREHOUSE_DEFINITION_CHANGED", table=entry.name)
-        runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit))
+        runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit), self.keeper)
         if former:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
         single = bound.sources[0].entry if len(bound.sources) == 1 else None
@@ -363,9 +375,11 @@ class StreamingTables:
             return stored.where("_change_type <> 'superseded'").selectExpr(
                 *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position"
             )
-        identity = [name for name in panes.IDENTITY if name != "__w_key" or keyed(source.entry)]
-        windowed_keys = keyed(source.entry) and not source.entry.stateless
-        changed = [*(["__w_key"] if windowed_keys else []), *panes.ORDER, "_step"]
+        identity = list(panes.IDENTITY[not keyed(source.entry) :])
+        changed = [f"{panes.ORDER[0]} AS __w_order_we", f"{panes.ORDER[1]} AS __w_order_ws", "_step"]
+        if not source.entry.stateless:
+            identity[-1] = "coalesce(__w_at, _step) AS __w_at"
+            changed = ["__w_key", *changed] if keyed(source.entry) else changed
         return stored.selectExpr(
             *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position",
             "CASE WHEN _change_type = 'insert' THEN 'insert' ELSE 'delete' END AS __w_change",
@@ -379,7 +393,8 @@ class StreamingTables:
         for number, source in enumerate(query.sources):
             if source.kind is SourceKind.CHANGES and source.watermark is None:
                 assert isinstance(source.entry, StreamingTableEntry)
-                found[str(number)] = undrained_watermark(step_log(self.home, source.entry))
+                log = step_log(self.home, source.entry)
+                found[str(number)] = log.undrained(log.last())
         return found
 
     # ------------------------------------------------------------------ running on
@@ -391,9 +406,12 @@ class StreamingTables:
         bell, failure = threading.Event(), list[BaseException]()
 
         def run() -> None:
+            enter(self.spark)
             while not bell.is_set():
                 try:
-                    list(self._feed(entry, None).refresh(bell))
+                    feed = self._feed(entry, None)
+                    list(feed.refresh(bell))
+                    feed.look()
                     self._send(entry)
                 except BaseException as error:
                     failure.append(error)
@@ -438,21 +456,6 @@ def keyed(entry: StreamingTableEntry) -> bool:
     return entry.stateless or dict(entry.facts).get("Keys", "0") != "0"
 
 
-def appends_only(entry: StreamingTableEntry) -> bool:
-    """Say whether no pane of the table is ever taken back."""
-    if entry.stateless:
-        return not entry.repeats and entry.mode == "DISCARDING"
-    return entry.mode == "DISCARDING"
-
-
-def undrained_watermark(log: StepLog) -> int:
-    """Return a table's watermark for its readers: a DRAIN of the table does not drain them."""
-    for record in reversed(log.all()):
-        if not record.drained:
-            return record.after
-    return BEGINNING
-
-
 def _closed(last: Commit, old: StreamingTableEntry, carry: Carry | None) -> int | None:
     """Return up to where windows are closed for good, since rows were late sooner under the old query."""
     if carry is None or carry.same_bounds or carry.old.lateness is None or last.step == 0:
@@ -471,4 +474,4 @@ def _renewed(identity: str) -> str:
     return identity.rpartition("-")[0] + "-" + secrets.token_hex(4)
 
 
-__all__ = ["Iterator", "StreamingTables", "appends_only", "keyed", "undrained_watermark"]
+__all__ = ["Iterator", "StreamingTables", "keyed"]

@@ -83,3 +83,9 @@ SELECT * FROM a JOIN STREAM s ON a.x = s.x LEFT JOIN (b CROSS JOIN STREAM u) ON 
 SELECT * FROM t AS OF STEP 3
 ;
 SELECT a.x FROM db.t as of step 3 AS a JOIN panes('t') AS OF STEP 2 USING (k), stream_state('t') AS OF STEP 1 s, `of` AS step
+;
+SELECT * FROM ML_PREDICT(TABLE u, MODEL churn) AS p JOIN TABLE(ml_evaluate((SELECT * FROM STREAM s), MODEL db.churn VERSION 2)) AS e
+;
+SELECT * FROM ML_SCORES(MODEL churn)
+;
+SELECT r.* FROM ML_CONTENTS(MODEL bought, association_rules) AS r JOIN TABLE(ml_contents(MODEL db.bought VERSION 2, 'freqItemsets'))

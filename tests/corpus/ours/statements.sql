@@ -68,3 +68,22 @@ EXPLAIN FORMATTED CREATE STREAMING TABLE t AS SELECT * FROM STREAM s
 ;
 -- comment; first
 EXPLAIN /* then */ DROP STREAM s
+;
+GENERATE KMeans(user_features, 10) AS TABLE user_features_clustered
+;
+GENERATE ML LogisticRegression((SELECT age, income, label FROM u), label => 'label', max_iter => 20) AS MODEL churn
+;
+generate ml CrossValidator(LogisticRegression(PCA(StandardScaler(u), k => 3), label => y), reg_param => (0.01, -1e3), folds => 3)
+AS TABLE t AS OR REPLACE MODEL db.`m n`
+;
+SHOW MODELS LIKE 'c*'
+;
+SHOW GENERATORS
+;
+DESCRIBE EXTENDED MODEL churn
+;
+DESC GENERATOR KMeans
+;
+DROP MODEL IF EXISTS churn
+;
+EXPLAIN GENERATE ml(u)

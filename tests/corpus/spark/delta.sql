@@ -16,12 +16,6 @@ SELECT * FROM table_changes('events', 2, 5)
 ;
 SELECT * FROM events@v3
 ;
-SHOW MODELS
-;
-GENERATE ML KMeans(user_features, 10) AS TABLE clustered
-;
-SELECT * FROM ML_PREDICT(TABLE u, MODEL churn)
-;
 SELECT * FROM delta.`/data/events` VERSION AS OF 2
 ;
 CREATE TABLE copied SHALLOW CLONE events

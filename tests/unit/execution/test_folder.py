@@ -12,7 +12,7 @@ import pytest
 
 from warehouse.errors import WarehouseError
 from warehouse.execution import folder as folders
-from warehouse.execution import lock
+from warehouse.execution import lock, session
 from warehouse.execution.relocate import moved
 
 
@@ -107,3 +107,19 @@ def test_only_locations_inside_move(value, after):
 
 def test_encoded_locations_stay_encoded():
     assert moved("file:/a%20b/t", Path("/a b"), Path("/c d")) == "file:/c%20d/t"
+
+
+def test_a_catalog_that_was_never_finished_is_made_anew(tmp_path):
+    place = folders.Folder(tmp_path)
+    database = place.metastore / "db"
+    database.mkdir(parents=True)
+    session._clear_unfinished(place)
+    assert not database.exists()
+    (place.tables / "t").mkdir(parents=True)
+    session._clear_unfinished(place)
+    database.mkdir()
+    with pytest.raises(WarehouseError, match="WAREHOUSE_CATALOG_DAMAGED"):
+        session._clear_unfinished(place)
+    (database / "service.properties").touch()
+    session._clear_unfinished(place)
+    assert database.exists()

@@ -45,6 +45,11 @@ def test_later_wins(tmp_path, monkeypatch):
         ('memory = "lots"', "WAREHOUSE_SETTING_INVALID"),
         ("cores = 0", "WAREHOUSE_SETTING_INVALID"),
         ('memroy = "2g"', "WAREHOUSE_SETTING_UNKNOWN"),
+        ('spark.master = "yarn"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.master = "local[4]"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.master = "local-cluster[2,0,1024]"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.master = "local-cluster[2,1,100]"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.master = "local-cluster[2,1]"', "WAREHOUSE_SETTING_INVALID"),
     ],
 )
 def test_mistakes(tmp_path, text, condition):
@@ -52,6 +57,15 @@ def test_mistakes(tmp_path, text, condition):
     with pytest.raises(WarehouseError) as caught:
         settings.load(tmp_path, {})
     assert caught.value.condition == condition
+
+
+def test_processes_of_their_own(tmp_path):
+    alone = settings.load(tmp_path, {"cores": "3"})
+    assert not alone.apart and alone.spark["spark.master"] == "local[3]"
+    (tmp_path / "warehouse.toml").write_text('[spark]\n"spark.master" = "local-cluster[2, 3, 1024]"\n')
+    told = settings.load(tmp_path, {"cores": "1", "spark.executor.memory": "9g"})
+    assert told.apart and told.cores == 6 and told.spark["spark.sql.shuffle.partitions"] == "6"
+    assert told.spark["spark.executor.memory"] == "1024m" and told.spark["spark.executor.cores"] == "3"
 
 
 @pytest.mark.parametrize(("gigabytes", "heap"), [(1, "1024m"), (8, "3686m"), (24, "11059m"), (512, "28672m")])
@@ -69,3 +83,11 @@ def test_a_container_is_seen(tmp_path, monkeypatch):
     (tmp_path / "cpu.max").write_text("150000 100000\n")
     assert machine.memory() == machine.GIB
     assert machine.cores() == 1
+
+
+@pytest.mark.parametrize(("heap", "megabytes"), [("1g", 10), ("4000m", 15), ("8g", 32)])
+def test_what_is_sent_whole_to_a_join_follows_the_heap(tmp_path, heap, megabytes):
+    told = settings.load(tmp_path, {"memory": heap}).spark["spark.sql.autoBroadcastJoinThreshold"]
+    assert int(told) >> 20 == megabytes
+    given = settings.load(tmp_path, {"spark.sql.autoBroadcastJoinThreshold": "-1"})
+    assert given.spark["spark.sql.autoBroadcastJoinThreshold"] == "-1"

@@ -68,6 +68,14 @@ def test_a_step_that_is_run_again_reads_what_its_end_says_whatever_its_start_is_
     assert reader.partitions(end, end) == []
 
 
+def test_a_worker_knows_the_columns_of_a_record_as_the_planner_does():
+    from warehouse.planning.kafka import HEADERS, RECORD
+    from warehouse.streaming import kafka_source
+
+    assert kafka_source.RAW.lower() == ", ".join(f"{c.name} {c.type}" for c in RECORD).lower()
+    assert kafka_source.HEADERS.lower().replace(": ", ":").replace(", ", ",") == f"headers {HEADERS.type}"
+
+
 def test_where_a_stream_starts():
     from warehouse.streaming.kafka_source import starting_offsets
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from warehouse.dataflow.times import END
 from warehouse.errors import WarehouseError
-from warehouse.streaming.log import FORMAT, Commit, StepLog
-from warehouse.streaming.relations import PROGRESS, progress
+from warehouse.streaming.log import FORMAT, LOOSE, Commit, Intent, StepLog
+from warehouse.streaming.relations import progress
 
 SINCE_2 = {"finished", "early", "on_time", "behind", "withdrawn", "lateness"}
 
@@ -26,11 +27,77 @@ def test_records_of_format_1_are_read(tmp_path: Path) -> None:
     read = asdict(log.last())
     assert {name: read[name] for name in SINCE_2} == dict.fromkeys(SINCE_2) | {"lateness": ()}
     assert (read["rows"], read["deltas"]) == (3, ("delta-000000001",))
-    values = progress(log).partition("VALUES (")[2].partition(") AS __w_p")[0].split(", ")
-    shown = dict(zip(PROGRESS, values, strict=True))
-    assert shown["rows_in"] == "3L"
-    unknown = ("finished", "panes_early", "panes_on_time", "panes_late", "withdrawals", "lateness_p50", "lateness_max")
-    assert all(shown[name].startswith("CAST(NULL AS ") for name in unknown)
+    names, _, rest = progress(log).partition("(SELECT step, ")[2].partition(" FROM VALUES (")
+    values = rest.partition(") AS __w_r")[0].split(", ")
+    shown = dict(zip(("step", *names.split(", ")), values, strict=True))
+    assert (shown["rows"], shown["lateness"]) == ("3L", "CAST(array() AS array<bigint>)")
+    assert {name for name, value in shown.items() if value == "CAST(NULL AS bigint)"} == SINCE_2 - {"lateness"}
+
+
+def folded(log: StepLog, steps: int) -> StepLog:
+    """Return a log of so many steps, of ten rows each, whose watermark is at ten times the step's number."""
+    for number in range(1, steps + 1):
+        log.begin(Intent(number, number, number, 0))
+        log.commit(Commit(number, number, number, 10 * (number - 1), 10 * number, rows=10))
+    return log
+
+
+def test_old_records_are_folded(tmp_path: Path) -> None:
+    log = folded(StepLog(tmp_path), 450)
+    assert len(list(log.commits.iterdir())) < 2 * LOOSE
+    assert len(list(log.intents.iterdir())) < 2 * LOOSE
+    assert [f.name for f in log.folded()] == [
+        "000000001-000000100.jsonl", "000000101-000000200.jsonl", "000000201-000000300.jsonl"
+    ]  # fmt: skip
+    assert [r.step for r in log.all()] == list(range(1, 451))
+    assert [r.step for r in log.recent(400)] == list(range(450, 50, -1))
+    assert [found.after if (found := log.at(n)) else None for n in (0, 1, 250, 450, 451)] == [
+        None,
+        10,
+        2500,
+        4500,
+        None,
+    ]
+    assert log.last().read == 4500
+    assert "r.step < 301" in progress(log)
+
+
+def test_the_oldest_history_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warehouse.streaming.log.HISTORY", 2)
+    log = folded(StepLog(tmp_path), 450)
+    assert [r.step for r in log.all()] == list(range(101, 451))
+    assert (log.at(100), log.last().read) == (None, 4500)
+
+
+def test_whoever_dies_while_folding_leaves_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", lambda *_, **__: None)
+        log = folded(StepLog(tmp_path), 2 * LOOSE)
+    assert log.folded()
+    assert len(list(log.commits.glob("*.json"))) == 2 * LOOSE
+    assert [r.step for r in log.all()] == list(range(1, 2 * LOOSE + 1))
+    log.commit(Commit(201, 201, 201, 2000, 2010, rows=10))
+    assert [r.step for r in log.all()] == list(range(1, 2 * LOOSE + 2))
+
+
+def test_a_drain_does_not_drain_the_readers(tmp_path: Path) -> None:
+    log = StepLog(tmp_path)
+    log.commit(Commit(1, 0, 10, 0, 5))
+    log.commit(Commit(2, None, 20, 5, END, drained=True))
+    log.commit(Commit(3, 1, 30, END, END, drained=True))
+    assert log.undrained(log.last()) == 5
+
+
+def test_records_before_format_4_are_summed_up(tmp_path: Path) -> None:
+    log = folded(StepLog(tmp_path), 3)
+    log.commit(Commit(4, None, 4, 30, END, drained=True))
+    for file in log.commits.glob("*.json"):
+        found = json.loads(file.read_text())
+        file.write_text(json.dumps({n: v for n, v in found.items() if n not in ("read", "undrained")} | {"format": 3}))
+    assert (log.last().read, log.last().undrained) == (None, None)
+    assert (log.rows_read(log.last()), log.undrained(log.last())) == (30, 30)
+    log.commit(Commit(5, 5, 5, END, END, rows=10, drained=True))
+    assert (log.last().read, log.last().undrained) == (40, 30)
 
 
 def test_records_before_format_3_have_no_revision(tmp_path: Path) -> None:

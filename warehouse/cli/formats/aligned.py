@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warehouse.cli.formats.cells import is_number, pieces, texts
-from warehouse.cli.formats.widths import clip, display_width, pad
+from warehouse.cli.widths import clip, display_width, pad
 
 SAMPLE = 10_000
 NARROWEST = 8
@@ -91,11 +91,13 @@ def fit(widths: list[int], whole: list[bool], width: int) -> tuple[list[int], Se
     Example:
         >>> fit([4, 40], [True, False], 30)
         ([4, 19], range(0, 2))
+        >>> fit([3, 3], [True, True], 30)
+        ([3, 3], range(0, 2))
         >>> fit([9, 9, 9, 9], [False] * 4, 30)
         ([8, 1, 8], [0, None, 3])
     """
     columns = range(len(widths))
-    for cap in range(max(widths), NARROWEST - 1, -1):
+    for cap in range(max(*widths, NARROWEST), NARROWEST - 1, -1):
         sizes = [size if keep else min(size, cap) for size, keep in zip(widths, whole, strict=True)]
         if _total(sizes) <= width:
             return sizes, columns

@@ -1,0 +1,28 @@
+"""The options that the benchmarks have in common."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks.protocol import ROUNDS
+from benchmarks.report import OUT
+
+
+def parser(name: str, told: str | None, keeps_data: bool = False) -> argparse.ArgumentParser:
+    """Return a parser that knows ``--rounds``, and ``--scratch`` for a benchmark that keeps data between runs.
+
+    Args:
+        told: the benchmark's docstring, of which the first line is shown.
+    """
+    made = argparse.ArgumentParser(prog=f"python -m benchmarks {name}", description=(told or "").partition("\n")[0])
+    made.add_argument("--rounds", type=_rounds, default=ROUNDS, help="the first one is not counted")
+    if keeps_data:
+        made.add_argument("--scratch", type=Path, default=OUT.parent / "data", help="folder for data and tables")
+    return made
+
+
+def _rounds(text: str) -> int:
+    if int(text) < 2:
+        raise argparse.ArgumentTypeError("the first round is not counted: it takes two at least")
+    return int(text)

@@ -1,0 +1,145 @@
+"""What a step costs beside how much state has piled up: small steps against few and many keys.
+
+One aggregation over windows of an hour. A first file opens a window for every key, then come files of equal size over
+random keys of them, one a step, which close nothing: what is measured is to find, change and keep the state. Ours is a
+streaming table; the peers are native streaming queries with either state store, which write what closes to Parquet. All
+read the same files. Ours reports a step's own seconds (``stream_progress``); theirs is the micro-batch's
+``triggerExecution``. Both leave out the process's start, and the first two steps after the large one are not counted.
+
+Usage: ``python -m benchmarks state [--keys 100000,1000000] [--rows 1000,10000,100000] [--steps 12] [--systems a|b]``.
+Writes ``benchmarks/out/state.{md,json}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.report import keep
+from benchmarks.streaming import OURS, SCHEMA, STORES, SYSTEMS
+from warehouse.engine import Engine
+
+WARM = 2
+"""Steps after the one that makes the state which are not counted."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The counted steps of one system: ``rows`` rows each, against windows of so many ``keys``; their seconds."""
+
+    system: str
+    keys: int
+    rows: int
+    seconds: tuple[float, ...]
+
+
+def write(engine: Engine, folder: Path, keys: int, rows: int, steps: int) -> None:
+    """Write the file that makes the state, and those of the steps."""
+    folder.mkdir()
+    at = "timestamp_micros(1767225600000000L + pmod(xxhash64(id, {}), 3000000000L))"
+    listed = [("id AS key", keys, 0)] + [
+        (f"pmod(xxhash64(id, 7), {keys}L) AS key", rows, n) for n in range(1, steps + 1)
+    ]
+    for key, count, number in listed:
+        draft = folder.parent / "draft"
+        engine.spark.range(number * 10**8, number * 10**8 + count, 1, 1).selectExpr(
+            key, "CAST(pmod(id, 1000) AS INT) AS value", f"{at.format(number)} AS at"
+        ).write.mode("overwrite").parquet(str(draft))
+        (part,) = draft.glob("*.parquet")
+        part.rename(folder / f"{number:03}.parquet")
+
+
+def ours(engine: Engine, stream: str) -> list[float]:
+    """Return the seconds of each step of a streaming table."""
+    list(
+        engine.run(
+            "CREATE STREAMING TABLE bench AS SELECT key, count(*) AS n, sum(value) AS total, max(value) AS most"
+            f" FROM STREAM {stream} GROUP BY key WINDOW FIXED (at, SIZE INTERVAL 1 HOUR)"
+        )
+    )
+    (progress,) = engine.run("SELECT seconds FROM stream_progress('bench') ORDER BY step")
+    seconds = [row["seconds"] for batch in progress.batches for row in batch.to_pylist()]
+    list(engine.run("DROP STREAMING TABLE bench"))
+    return seconds
+
+
+def peer(engine: Engine, folder: Path, place: Path, store: str) -> list[float]:
+    """Return the seconds of each micro-batch of a native query."""
+    from pyspark.sql import functions as F
+
+    spark = engine.spark.newSession()
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", store)
+    spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
+    frame = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").parquet(str(folder))
+    counted = (
+        frame.withWatermark("at", "1 hour")
+        .groupBy(F.window("at", "1 hour").alias("w"), "key")
+        .agg(F.count("*").alias("n"), F.sum("value").alias("total"), F.max("value").alias("most"))
+    )
+    query = (
+        counted.writeStream.format("parquet").option("path", str(place / "out"))
+        .option("checkpointLocation", str(place / "checkpoint")).outputMode("append").trigger(availableNow=True).start()
+    )  # fmt: skip
+    query.awaitTermination()
+    return [p["durationMs"]["triggerExecution"] / 1000 for p in query.recentProgress if p["numInputRows"]]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run everything, print the table and write it down."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks state", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--keys", default="100000,1000000", help="how many windows the state holds")
+    parser.add_argument("--rows", default="1000,10000,100000", help="rows of a step")
+    parser.add_argument("--steps", type=int, default=12, help="steps after the one that makes the state")
+    parser.add_argument("--systems", default="|".join(SYSTEMS), help="whom to run, separated by bars")
+    chosen = parser.parse_args(arguments)
+    sizes, steps = [int(n) for n in chosen.keys.split(",")], [int(n) for n in chosen.rows.split(",")]
+    systems = chosen.systems.split("|")
+    runs: list[Run] = []
+    with tempfile.TemporaryDirectory() as scratch_name:
+        scratch = Path(scratch_name)
+        with Engine.open(scratch / "warehouse") as engine:
+            for keys in sizes:
+                for rows in steps:
+                    folder = scratch / f"events_{keys}_{rows}"
+                    write(engine, folder, keys, rows, chosen.steps)
+                    list(
+                        engine.run(
+                            f"CREATE STREAM {folder.name} ({SCHEMA}) USING parquet OPTIONS (path '{folder}',"
+                            " maxFilesPerTrigger '1') WATERMARK at DELAY OF INTERVAL 1 HOUR"
+                        )
+                    )
+                    for system in systems:
+                        if system == OURS:
+                            found = ours(engine, folder.name)
+                        else:
+                            place = scratch / f"{folder.name}_{len(runs)}"
+                            found = peer(engine, folder, place, STORES[system])
+                        runs.append(Run(system, keys, rows, tuple(found[1 + WARM :])))
+                        print(runs[-1], file=sys.stderr, flush=True)
+    report(runs, systems)
+    return 0
+
+
+def report(runs: list[Run], systems: list[str]) -> None:
+    """Print the medians side by side, and keep them with every run."""
+    lines = [
+        f"Seconds of a step: the median (least–greatest) of {len(runs[0].seconds)} in one run.",
+        "",
+        f"| keys in the state | rows a step | {' | '.join(systems)} |",
+        "|---" * (2 + len(systems)) + "|",
+    ]
+    for keys, rows in dict.fromkeys((r.keys, r.rows) for r in runs):
+        cells = [f"{keys:,}", f"{rows:,}"]
+        for system in systems:
+            (run,) = [r for r in runs if (r.system, r.keys, r.rows) == (system, keys, rows)]
+            cells.append(f"{statistics.median(run.seconds):.2f} ({min(run.seconds):.2f}–{max(run.seconds):.2f})")
+        lines.append(f"| {' | '.join(cells)} |")
+    keep("state", "\n".join(lines), runs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

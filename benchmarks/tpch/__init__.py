@@ -1,0 +1,130 @@
+"""TPC-H: the 22 queries, with their validation parameters, on data that is generated once.
+
+We have the data in tables that this project's own statements make; the others have the same rows: PySpark as a
+newcomer has it and PySpark tuned on Parquet files, DuckDB on the same files and on tables of its own. Each runs in a
+process of its own, one after the other, so that none shares memory with an idle peer. Every answer of every run is
+compared with DuckDB's, and DuckDB's with the reference answers where the scale factor has them.
+
+Usage: ``python -m benchmarks tpch [--scale 1] [--rounds 6] [--only q1,q5] [--systems warehouse,newcomer,…]
+[--scratch FOLDER] [--profile q9]``. Writes ``benchmarks/out/tpch.{md,json,svg}``; ``--profile`` runs one query of
+ours and shows where its time goes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks import answers, arguments, protocol, report
+from benchmarks.profile import profile
+from benchmarks.systems import HEAP, Duck, Newcomer, Tuned, Warehouse, apart, opened
+from benchmarks.tpch import data, layout
+
+OURS = "warehouse"
+OPENED: Mapping[str, Callable[[Mapping[str, Path]], Any]] = {
+    "newcomer": Newcomer,
+    "tuned": Tuned,
+    "DuckDB on Parquet": Duck,
+    "DuckDB": lambda files: Duck(files, own_tables=True),
+}
+SYSTEMS = (OURS, *OPENED)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a system did: its runs, the most memory it held, and the seconds that making its tables took."""
+
+    runs: list[protocol.Run]
+    memory: int
+    loading: float
+
+
+def warehouse(folder: Path, files: Mapping[str, Path]) -> tuple[Warehouse, float]:
+    """Return our engine with the tables made in a new folder, and the seconds that this took."""
+    shutil.rmtree(folder, ignore_errors=True)
+    system = Warehouse.open(folder, {"memory": HEAP})
+    begun = time.perf_counter()
+    for statement in layout.statements(files):
+        system.run(statement)
+    return system, time.perf_counter() - begun
+
+
+def measured(
+    name: str, folder: Path, files: Mapping[str, Path], queries: Mapping[str, str], rounds: int,
+    expected: Mapping[str, pa.Table],
+) -> Outcome:  # fmt: skip
+    """Return what one system does; for a process of its own."""
+    begun = time.perf_counter()
+    if name == OURS:
+        system, loading = warehouse(folder, files)
+    else:
+        system, loading = OPENED[name](files), time.perf_counter() - begun
+    with opened(system):
+        acts = {(query, name): lambda text=text: system.run(text) for query, text in queries.items()}
+        runs = protocol.turns(acts, rounds, system.process, lambda q, a: answers.difference(queries[q], a, expected[q]))
+        return Outcome(runs, protocol.peak_memory(system.process), loading)
+
+
+def expectations(scale: float, files: Mapping[str, Path], queries: Mapping[str, str]) -> dict[str, pa.Table]:
+    """Return DuckDB's answers, which are the reference answers where these exist.
+
+    Raises:
+        protocol.WrongAnswer: they are not.
+    """
+    with opened(Duck(files)) as duck:
+        expected = {name: duck.run(text) for name, text in queries.items()}
+    for name, answer in expected.items():
+        known = data.reference(scale, name, answer.schema)
+        if known is not None and (wrong := answers.difference(queries[name], answer, known)):
+            raise protocol.WrongAnswer(f"{name}, DuckDB against the reference answer: {wrong}")
+    return expected
+
+
+def main(given: list[str]) -> int:
+    """Run everything, print the tables and write them down."""
+    parser = arguments.parser("tpch", __doc__, keeps_data=True)
+    parser.add_argument("--scale", type=float, default=1.0, help="scale factor")
+    parser.add_argument("--only", default="", help="queries, such as q1,q5")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="whom to run")
+    parser.add_argument("--profile", default="", metavar="QUERY", help="show where a query of ours spends its time")
+    chosen = parser.parse_args(given)
+    systems = [name.strip() for name in chosen.systems.split(",")]
+    files, queries = data.files(chosen.scratch, chosen.scale), data.queries()
+    wanted = [chosen.profile] if chosen.profile else [q.strip() for q in chosen.only.split(",") if q.strip()]
+    for unknown in [s for s in systems if s not in SYSTEMS] + [q for q in wanted if q not in queries]:
+        parser.error(f"{unknown} is not known; there are {', '.join((*SYSTEMS, *queries))}")
+    queries = {name: queries[name] for name in wanted or queries}
+    folder = chosen.scratch / "warehouse"
+    if chosen.profile:
+        system, _ = warehouse(folder, files)
+        with opened(system):
+            print(profile(system.spark, lambda: system.run(queries[chosen.profile])))
+        return 0
+    expected = expectations(chosen.scale, files, queries)
+    outcomes = {}
+    for name in systems:
+        print(f"{name}: {protocol.machine()}", file=sys.stderr, flush=True)
+        outcomes[name] = apart(measured, name, folder, files, queries, chosen.rounds, expected)
+    runs = [run for outcome in outcomes.values() for run in outcome.runs]
+    mine = OURS if OURS in systems else systems[0]
+    held = report.table(
+        ["", "most memory", "tables made in"],
+        [[name, f"{o.memory / 2**30:.1f} GiB", f"{o.loading:.1f} s"] for name, o in outcomes.items()],
+    )
+    checked = "DuckDB's and the reference" if chosen.scale in data.REFERENCE else "DuckDB's"
+    text = "\n\n".join((
+        f"TPC-H at scale factor {chosen.scale:g}: the median (least–greatest) of {chosen.rounds - 1} runs;"
+        f" {protocol.machine()}. Every answer equals {checked}. Both PySparks and we have a heap of {HEAP}.",
+        "Seconds by the clock:", protocol.compared(runs, mine),
+        "Seconds in which cores were busy:", protocol.compared(runs, mine, "cpu"), held,
+    ))  # fmt: skip
+    report.keep("tpch", text, {"scale": chosen.scale, "outcomes": outcomes})
+    protocol.picture("tpch", f"TPC-H at scale factor {chosen.scale:g}", runs)
+    return 0

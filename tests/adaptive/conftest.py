@@ -1,0 +1,65 @@
+"""Tables with a large and a small side, once for all tests here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from warehouse.engine import Engine
+
+TABLES = """
+CREATE SCHEMA IF NOT EXISTS adaptive;
+CREATE TABLE adaptive.items AS
+  SELECT id, id % 2000 AS supplier, concat('item ', hash(id)) AS said, CAST(id % 7 AS INT) AS kind FROM range(60000);
+CREATE TABLE adaptive.suppliers AS
+  SELECT id AS supplier, concat('street ', id) AS address, CAST(id % 5 AS INT) AS kind FROM range(2000);
+CREATE TABLE adaptive.visits AS
+  SELECT if(id % 2 = 0, 7, id) AS page, sha2(CAST(id AS STRING), 256) AS said FROM range(60000);
+CREATE TABLE adaptive.pages AS SELECT id AS page, sha2(CAST(-id AS STRING), 256) AS title FROM range(30000)
+"""
+"""``suppliers`` is small, but too large to be broadcast before it is filtered; half of all visits are to one page."""
+
+SMALL = {"spark.sql.autoBroadcastJoinThreshold": "2KB", "spark.sql.shuffle.partitions": "8"}
+"""What is large is large on a big machine, too."""
+
+
+@contextmanager
+def settings(engine: Engine, values: dict[str, str]) -> Iterator[None]:
+    """Within this, the engine's session has these settings."""
+    before = {name: engine.spark.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        engine.spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                engine.spark.conf.unset(name)
+            else:
+                engine.spark.conf.set(name, old)
+
+
+@pytest.fixture(scope="module")
+def tables(engine: Engine) -> Iterator[Engine]:
+    """Return the engine with the tables, their schema being the current one."""
+    exists = engine.spark.catalog.databaseExists("adaptive")
+    if not exists:
+        list(engine.run(TABLES))
+        engine.spark.udf.register("is_rare", lambda address: address is not None and address.endswith("77"), "boolean")
+    list(engine.run("USE adaptive"))
+    with settings(engine, SMALL):
+        yield engine
+    list(engine.run("USE default"))
+
+
+@pytest.fixture
+def analyzed(tables: Engine) -> Callable[[str], str]:
+    """Return what EXPLAIN ANALYZE prints of a statement."""
+
+    def analyze(statement: str) -> str:
+        (result,) = tables.run(f"EXPLAIN ANALYZE {statement}")
+        return next(iter(result.batches)).to_pylist()[0]["plan"]
+
+    return analyze

@@ -1,0 +1,50 @@
+"""Java sources are compiled once, and again when they change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warehouse.engine import Engine
+from warehouse.execution import jars, java_sources
+
+
+def written(folder: Path, answer: int) -> Path:
+    """Return a folder of sources: a class, named after what it answers, and one inside it."""
+    (folder / "seen").mkdir(parents=True)
+    (folder / "seen" / f"Answer{answer}.java").write_text(
+        f"package seen; public class Answer{answer} {{ public static class Inner {{"
+        f" public int given() {{ return {answer}; }} }} public Inner inner() {{ return new Inner(); }} }}"
+    )
+    return folder
+
+
+def test_what_was_compiled_is_used_again(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jars, "class_archive", lambda: tmp_path / "classes.jsa")
+    gateway = engine.spark.sparkContext._gateway
+    sources = written(tmp_path / "one", 42)
+    java_sources.keep(gateway, sources)
+    (kept,) = tmp_path.glob("compiled-*")
+    found = sorted(kept.rglob("*.class"))
+    assert [file.name for file in found] == ["Answer42$Inner.class", "Answer42.class"]
+    before = [file.stat().st_mtime_ns for file in found]
+    compiled = java_sources.load(gateway, sources, "seen.Answer42")
+    assert "CachingJavaSourceClassLoader" in compiled.getClassLoader().getClass().getName()
+    assert compiled.newInstance().inner().given() == 42
+    java_sources.keep(gateway, sources)
+    assert [file.stat().st_mtime_ns for file in found] == before
+    assert list(tmp_path.glob("compiled-*")) == [kept]
+
+    other = written(tmp_path / "two", 43)
+    assert java_sources.load(gateway, other, "seen.Answer43").newInstance().inner().given() == 43
+
+
+def test_nothing_is_kept_where_nothing_can_be_written(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jars, "class_archive", lambda: tmp_path / "nowhere" / "classes.jsa")
+    gateway = engine.spark.sparkContext._gateway
+    sources = written(tmp_path / "one", 44)
+    java_sources.keep(gateway, sources)
+    assert java_sources.load(gateway, sources, "seen.Answer44").newInstance().inner().given() == 44

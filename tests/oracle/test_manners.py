@@ -1,0 +1,37 @@
+"""On the engine no result depends on the manner in which a step goes about its work.
+
+The small steps of the other tests are all interpreted. Here they are compiled and staged, or merged with the state at
+once, as large ones are; with ``ORACLE_ALL=1`` those of more programs.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.oracle.harness import Rig
+from tests.oracle.programs import random_wide_program
+from warehouse.dataflow import step
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.streaming import runner
+from warehouse.streaming.runner import Manner
+
+ALL = bool(os.environ.get("ORACLE_ALL"))
+SEEDS = (3, 7, 13, 21, 29, 34, 38, 55) if ALL else (38,)
+SCENARIOS = 20 if ALL else 8
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("how", [Manner.STAGED, Manner.AT_ONCE])
+def test_manners(how: Manner, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panes, late rows and ``t`` are those of the model."""
+    ran = []
+
+    def chosen(query: WindowedQuery, *_: object) -> Manner:
+        ran.append(how if step.comes_in_pieces(query) else Manner.STAGED)
+        return ran[-1]
+
+    monkeypatch.setattr(runner, "manner", chosen)
+    assert not rig.check(random_wide_program(seed, SCENARIOS))
+    assert how in ran or ALL  # what needs whole windows is staged

@@ -1,0 +1,1 @@
+{{ config(materialized='table') }} select id, team, score * 2 as doubled from {{ ref('scores') }}

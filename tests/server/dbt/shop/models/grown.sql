@@ -1,0 +1,1 @@
+{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }} select id, team, score, current_timestamp() as at from {{ ref('scores') }} {% if is_incremental() %} where id > 0 {% endif %}

@@ -1,0 +1,1 @@
+select team, sum(score) as total from {{ ref('scores') }} group by team

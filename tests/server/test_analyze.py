@@ -1,0 +1,24 @@
+"""EXPLAIN ANALYZE and the order of a join's sides, over the endpoint."""
+
+from __future__ import annotations
+
+from tests.server.conftest import Jdbc
+
+
+def test_a_client_sees_what_ran(schema: str, jdbc: Jdbc) -> None:
+    jdbc.run(f"USE {schema}")
+    jdbc.run("CREATE TABLE large AS SELECT id, id % 2000 AS k, sha2(CAST(id AS STRING), 256) AS s FROM range(20000)")
+    jdbc.run("CREATE TABLE small AS SELECT id AS k, sha2(CAST(id AS STRING), 256) AS s FROM range(2000)")
+    jdbc.run("SET spark.sql.autoBroadcastJoinThreshold = 2KB")
+    query = "SELECT count(*) FROM large JOIN small ON large.k = small.k WHERE small.s LIKE '00%'"
+    ((told,),) = jdbc.run(f"EXPLAIN ANALYZE {query}")
+    assert jdbc.columns() == [("plan", "string")]
+    assert "rows out: 1, thrown away" in told
+    assert "it was run first, as it was likely small, and the left side was never shuffled" in told
+    ((rows,),) = jdbc.run(query)
+    jdbc.run("SET spark.warehouse.join.smallSideFirst = false")
+    assert jdbc.run(query) == [[rows]]
+    ((told,),) = jdbc.run(f"EXPLAIN ANALYZE {query}")
+    assert "the left side had been shuffled by then" in told
+    failure = jdbc.fails("EXPLAIN ANALYZE SELECT nope FROM large")
+    assert "EXPLAIN ANALYZE SELECT nope FROM large\n  |                        ^^^^" in failure.text

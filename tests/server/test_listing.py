@@ -1,0 +1,171 @@
+"""What tools see: JDBC's metadata, PyHive's and SQLAlchemy's lists, Beeline, the pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+
+from tests.server.conftest import Jdbc
+from warehouse.engine import Engine
+from warehouse.server.endpoint import Endpoint
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def things(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the name of a schema with one thing of each kind."""
+    folder = tmp_path_factory.mktemp("listing")
+    (folder / "1.json").write_text('{"k": "a", "at": "2024-05-01T12:00:27Z"}\n')
+    made = f"""CREATE SCHEMA tools; USE tools;
+        CREATE TABLE plain (a INT COMMENT 'the a', b DECIMAL(10,2), c ARRAY<STRING>);
+        CREATE VIEW seen AS SELECT a FROM plain;
+        CREATE STREAM s (k STRING, at TIMESTAMP) USING json OPTIONS (path '{folder}')
+            WATERMARK at DELAY OF INTERVAL 1 SECOND COMMENT 'what comes';
+        CREATE STREAMING TABLE counted COMMENT 'per key' AS SELECT k, count(*) AS n FROM STREAM s GROUP BY k
+            WINDOW FIXED (at, SIZE INTERVAL 1 HOUR);
+        USE default"""
+    for result in engine.run(made):
+        list(result.batches)
+    return "tools"
+
+
+@pytest.fixture
+def metadata(jdbc: Jdbc, things: str) -> Iterator[Callable[..., list[list[Any]]]]:
+    told = jdbc.connection.getMetaData()
+
+    def ask(method: str, *given: Any) -> list[list[Any]]:
+        return jdbc.rows(getattr(told, method)(*given))
+
+    yield ask
+
+
+def types(view: Any, engine: Engine, *names: str) -> Any:
+    array = engine.spark.sparkContext._gateway.new_array(view.java.lang.String, len(names))
+    for at, name in enumerate(names):
+        array[at] = name
+    return array
+
+
+def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, engine: Engine) -> None:
+    found = metadata("getTables", None, "tools", "%", None)
+    assert [row[:5] for row in found] == [
+        ["spark_catalog", "tools", "counted", "STREAMING TABLE", "per key"],
+        ["spark_catalog", "tools", "plain", "TABLE", ""],
+        ["spark_catalog", "tools", "s", "STREAM", "what comes"],
+        ["spark_catalog", "tools", "seen", "VIEW", ""],
+    ]
+    for asked, names in (("TABLE", ["counted", "plain"]), ("VIEW", ["seen"]), ("STREAM", ["s"])):
+        assert [r[2] for r in metadata("getTables", None, "tools", "%", types(view, engine, asked))] == names
+    assert [r[2] for r in metadata("getTables", "spark_catalog", "TOO_S", "P%", None)] == ["plain"]
+    assert [r[0] for r in metadata("getTableTypes")] == ["STREAM", "STREAMING TABLE", "TABLE", "VIEW"]
+    assert metadata("getCatalogs") == [["spark_catalog"]]
+    assert metadata("getSchemas", None, "too%") == [["tools", "spark_catalog"]]
+    assert "warehouse_streams" not in [r[0] for r in metadata("getSchemas")]
+
+
+def test_columns(metadata: Callable[..., list[list[Any]]]) -> None:
+    told = [[r[3], r[4], r[5], r[6], r[8], r[11], r[16]] for r in metadata("getColumns", None, "tools", "plain", "%")]
+    assert told == [
+        ["a", "4", "INT", "10", "0", "the a", "1"],
+        ["b", "3", "DECIMAL(10,2)", "10", "2", "", "2"],
+        ["c", "2003", "ARRAY<STRING>", None, None, "", "3"],
+    ]
+    assert [r[3] for r in metadata("getColumns", None, "tools", "counted", "%")] == ["k", "n"]
+    assert [r[3] for r in metadata("getColumns", None, "tools", "s", "a%")] == ["at"]
+
+
+def test_the_rest(metadata: Callable[..., list[list[Any]]], things: str) -> None:
+    assert [r[2] for r in metadata("getFunctions", None, None, "pane%")] == ["panes"]
+    assert [r[2] for r in metadata("getFunctions", None, None, "date\\_trunc")] == ["date_trunc"]
+    assert ["BIGINT", "-5"] in [r[:2] for r in metadata("getTypeInfo")]
+    assert metadata("getPrimaryKeys", None, things, "plain") == []
+    assert metadata("getImportedKeys", None, things, "plain") == []
+    assert metadata("getCrossReference", None, things, "plain", None, things, "plain") == []
+
+
+def test_temporary_views_are_their_sessions_alone(jdbc: Jdbc, pyhive: Callable[..., Any], things: str) -> None:
+    jdbc.run("CREATE TEMPORARY VIEW mine AS SELECT 1 AS x")
+    told = jdbc.connection.getMetaData()
+    assert [r[1:3] for r in jdbc.rows(told.getTables(None, None, "min%", None))] == [[None, "mine"]]
+    assert jdbc.rows(told.getTables(None, things, "min%", None)) == []
+    cursor = pyhive("eve").cursor()
+    cursor.execute("SHOW TABLES LIKE 'min*'")
+    assert cursor.fetchall() == []
+
+
+def test_pyhive_and_sqlalchemy(endpoint: Endpoint, pyhive: Callable[..., Any], jdbc: Jdbc, things: str) -> None:
+    from sqlalchemy import create_engine, inspect
+
+    cursor = pyhive().cursor()
+    cursor.execute(f"SHOW TABLES IN {things}")
+    assert cursor.fetchall() == [("counted",), ("plain",), ("seen",)]
+    assert jdbc.run(f"SHOW TABLES IN {things}")[0] == [things, "counted", "false"]
+    database = create_engine(f"hive://ada@127.0.0.1:{endpoint.port}/default")
+    told = inspect(database)
+    assert told.get_table_names(things) == ["counted", "plain", "seen"]
+    assert [c["name"] for c in told.get_columns("counted", things)] == ["k", "n"]
+    database.dispose()
+
+
+def test_beeline(endpoint: Endpoint, things: str) -> None:
+    home = Path(pyspark.__file__).parent
+    url = f"jdbc:hive2://127.0.0.1:{endpoint.port}/{things}"
+    text = """SELECT count(*) AS c FROM panes('counted');
+        CREATE STREAMING TABLE sat AS SELECT k, count(*) AS n FROM STREAM s GROUP BY k
+            WINDOW SESSIONS (at, GAP INTERVAL 1 MINUTE) TRIGGER AT WATERMARK EARLY EVERY 1 ROW;
+        SELECT n, _pane_timing FROM panes('sat'); DROP STREAMING TABLE sat;
+        GENERATE PCA((SELECT 1.0D * id AS id FROM range(9)), k => 1); SHOW STREAM x;"""
+    done = subprocess.run(
+        [str(home / "bin" / "beeline"), "-u", url, "-n", "ada", "--force=true", "-e", text],
+        env=os.environ | {"SPARK_HOME": str(home)}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    shown = [" ".join(line.strip("| ").replace("|", " ").split()) for line in done.stdout.splitlines()]
+    assert "c" in shown and "n _pane_timing" in shown and "id pca" in shown, done.stdout + done.stderr
+    assert "1 EARLY" in shown
+    assert "streaming table" in done.stderr and "sat created: 1 step, " in done.stderr
+    assert "SQLSTATE: 42601" in done.stderr and "\tat " not in done.stderr
+
+
+def test_the_server_from_the_command_line(endpoint: Endpoint, things: str, capfdbinary: Any) -> None:
+    from warehouse.cli.main import main
+
+    server = ["--server", f"127.0.0.1:{endpoint.port}"]
+    text = f"USE {things}; SELECT 1.50BD AS d, 'x' AS s, DATE'2024-05-01' AS j, NULL AS n; SHOW STREAMS"
+    assert main([*server, "--format", "jsonl", "-e", text]) == 0
+    first, second = capfdbinary.readouterr().out.splitlines()
+    assert first == b'{"d":1.50,"s":"x","j":"2024-05-01","n":null}'
+    assert second == b'{"namespace":"tools","streamName":"s","source":"json"}'
+    assert main([*server, "-e", "SELECT nope"]) == 1
+    assert b"        ^^^^" in capfdbinary.readouterr().err
+    over_http = ["--server", f"http://127.0.0.1:{endpoint.http_port}"]
+    assert main([*over_http, "-e", "SELECT 'ü' AS s; SHOW STREAMS IN tools"]) == 0
+    assert capfdbinary.readouterr().out.decode().splitlines()[:2] == ["s", "ü"]
+    assert main([*over_http, "-e", "SELECT nope"]) == 1
+    assert b"        ^^^^" in capfdbinary.readouterr().err
+    for nobody in ("127.0.0.1:1", "http://127.0.0.1:1"):
+        assert main(["--server", nobody, "-e", "SELECT 1"]) == 2
+
+
+def test_the_page_shows_what_is_said(jdbc: Jdbc) -> None:
+    page = (ROOT / "docs" / "endpoint.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- error -->\n```text\n(.*?)\n```", page, re.DOTALL)
+    assert shown is not None
+    assert jdbc.fails("SELECT count(*) FROM STREAM s WINDOW FIXD (at, SIZE INTERVAL 1 HOUR)").text == shown[1]
+
+
+def test_every_statement_of_ours_holds_one_of_the_words() -> None:
+    from warehouse.engine import words_of_ours
+
+    reads = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "USE", "SET", "EXPLAIN")
+    for file in (ROOT / "tests" / "corpus" / "ours").glob("*.sql"):
+        for text in re.split(r"(?<=\n);\n", file.read_text(encoding="utf-8")):
+            if text.lstrip(" (\n").upper().startswith(reads):
+                assert re.search(words_of_ours(), text, re.IGNORECASE), text

@@ -1,0 +1,234 @@
+"""Sessions are apart; a statement is cancelled, takes too long, or is one too many; results pass through."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Jdbc
+from warehouse.engine import Engine
+from warehouse.server.endpoint import AUDIT, Endpoint
+from warehouse.server.options import Options
+
+SLOW = "SELECT count(*) FROM range(0, 40000000000, 1, 4000) WHERE hash(id) = 7"
+"""Minutes, in tasks of a tenth of a second: Spark takes a core from nobody who has one."""
+
+
+def wait_until(holds: Callable[[], Any], seconds: float = 120) -> None:
+    """Wait for something that other threads bring about; fail when it does not come, however busy the machine is."""
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_sessions_are_apart(schema: str, pyhive: Callable[..., Any]) -> None:
+    one, two = pyhive().cursor(), pyhive("eve").cursor()
+    one.execute(f"USE {schema}")
+    one.execute("CREATE TEMPORARY VIEW own AS SELECT 1 AS x")
+    one.execute("SET spark.sql.shuffle.partitions=7")
+    two.execute("SELECT current_schema()")
+    assert two.fetchall() == [("default",)]
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        two.execute("SELECT * FROM own")
+    two.execute("SET spark.sql.shuffle.partitions")
+    assert two.fetchall()[0][1] != "7"
+    one.execute("CREATE TABLE shared (a INT)")
+    two.execute(f"SELECT * FROM {schema}.shared")
+    assert two.fetchall() == []
+    one.execute("SELECT * FROM own")
+    assert one.fetchall() == [(1,)]
+
+
+def test_what_one_session_put_into_memory_serves_another(schema: str, pyhive: Callable[..., Any]) -> None:
+    one, two = pyhive().cursor(), pyhive("eve").cursor()
+    one.execute(f"CREATE TABLE {schema}.held TBLPROPERTIES ('cache' = 'true') AS SELECT id FROM range(9)")
+    two.execute(f"EXPLAIN SELECT * FROM {schema}.held")
+    assert "Scan In-memory table" in two.fetchall()[0][0]
+    two.execute(f"SELECT count(*) FROM {schema}.held")
+    assert two.fetchall() == [(9,)]
+
+
+def running(engine: Engine) -> int:
+    return len(engine.spark.sparkContext.statusTracker().getActiveJobsIds())
+
+
+def test_a_query_is_cancelled(engine: Engine, jdbc: Jdbc) -> None:
+    failure: list[Any] = []
+
+    def run() -> None:
+        try:
+            jdbc.run(SLOW)
+        except Exception as error:
+            failure.append(error)
+
+    before = running(engine)
+    thread = threading.Thread(target=run)
+    thread.start()
+    wait_until(lambda: running(engine) > before)
+    jdbc.statement.cancel()
+    thread.join(30)
+    assert failure
+    wait_until(lambda: running(engine) == before)
+    jdbc.statement = jdbc.connection.createStatement()
+    assert jdbc.run("SELECT 1") == [["1"]]
+
+
+def test_a_statement_of_ours_is_cancelled(engine: Engine, schema: str, jdbc: Jdbc, at: Path) -> None:
+    (at / "s").mkdir()
+    (at / "s" / "1.json").write_text('{"a": 1}\n')
+    jdbc.run(f"USE {schema}")
+    jdbc.run("CREATE STREAM s (a INT) USING json OPTIONS (path 's')")
+    counted = SLOW.replace("count(*)", "count(*) AS c")
+    slow = f"CREATE STREAMING TABLE t AS SELECT s.a, b.c FROM STREAM s JOIN ({counted}) b"
+    failure: list[Any] = []
+
+    def run() -> None:
+        try:
+            jdbc.run(slow)
+        except Exception as error:
+            failure.append(error)
+
+    before = running(engine)
+    thread = threading.Thread(target=run)
+    thread.start()
+    wait_until(lambda: running(engine) > before)
+    time.sleep(0.5)
+    jdbc.statement.cancel()
+    thread.join(60)
+    assert failure
+    wait_until(lambda: running(engine) == before)
+    wait_until(lambda: engine.catalog.streaming_table(schema, "t") is None)
+    jdbc.statement = jdbc.connection.createStatement()
+    assert jdbc.run("SHOW STREAMING TABLES") == []
+
+
+def test_a_short_query_has_its_turn_beside_as_many_long_ones_as_there_are_cores(
+    engine: Engine, pyhive: Callable[..., Any], jdbc: Jdbc
+) -> None:
+    before, long_ones = running(engine), []
+    for number in range(engine.spark.sparkContext.defaultParallelism + 1):
+        long_ones.append(pyhive().cursor())
+        long_ones[-1].execute(SLOW, async_=True)
+        wait_until(lambda wanted=before + number + 1: running(engine) >= wanted)
+    jdbc.statement.setQueryTimeout(100)  # the long ones take longer
+    for _ in range(3):
+        assert jdbc.run("SELECT count(*) FROM range(0, 1000, 1, 2)") == [["1000"]]
+    assert running(engine) >= before + len(long_ones)
+    for cursor in long_ones:
+        cursor.cancel()
+    wait_until(lambda: running(engine) <= before)
+
+
+def test_a_statement_that_takes_too_long(engine: Engine, jdbc: Jdbc) -> None:
+    before = running(engine)
+    jdbc.statement.setQueryTimeout(1)
+    told = jdbc.fails(SLOW)
+    assert "timed out" in told.text
+    wait_until(lambda: running(engine) == before)
+
+
+def test_a_result_passes_through(jdbc: Jdbc) -> None:
+    jdbc.statement.setFetchSize(1000)
+    jdbc.statement.execute("SELECT id, repeat('x', 100) FROM range(0, 1000000000, 1, 20000)")
+    found = jdbc.statement.getResultSet()
+    for number in range(2500):
+        assert found.next() and found.getLong(1) == number
+    found.close()
+
+
+def test_limits(engine: Engine, view: Any) -> None:
+    limits = Options(port=0, sessions=4, sessions_per_user=2, statements=3, statements_per_user=1)
+    with Endpoint(engine, limits) as endpoint:
+        url = f"jdbc:hive2://127.0.0.1:{endpoint.port}/default"
+        first, second = Jdbc(view, url), Jdbc(view, url)
+        with pytest.raises(Exception, match=r"WAREHOUSE_SERVER_BUSY.*2 sessions of this user are open"):
+            Jdbc(view, url)
+        thread = threading.Thread(target=lambda: first.fails(SLOW))
+        before = running(engine)
+        thread.start()
+        wait_until(lambda: running(engine) > before)
+        told = second.fails("SELECT 1")
+        assert told.state == "53300"
+        assert told.text.startswith("[WAREHOUSE_SERVER_BUSY] 1 statements of this user run, and more are not served")
+        eve = Jdbc(view, url, "eve")
+        assert eve.run("SELECT 1") == [["1"]]  # beside the slow one, which has a pool of its own
+        first.statement.cancel()
+        thread.join(30)
+        assert second.run("SELECT 1") == [["1"]]
+        for client in (first, second, eve):
+            client.close()
+        wait_until(lambda: endpoint.sessions == 0)
+
+
+def left_by(endpoint: Endpoint, user: str) -> int:
+    """Return how many sessions a user has: others' come and go meanwhile."""
+    return int(endpoint._house.ledger().sessionsOf(user))
+
+
+@pytest.mark.parametrize("fetches", [False, True], ids=["while it runs", "while it fetches"])
+def test_a_client_that_vanishes(fetches: bool, endpoint: Endpoint, pyhive: Callable[..., Any], engine: Engine) -> None:
+    wait_until(lambda: running(engine) == 0)
+    user = f"vanishing {fetches}"
+    connection = pyhive(user)
+    assert left_by(endpoint, user) == 1
+    cursor = connection.cursor(arraysize=100)
+    if fetches:
+        cursor.execute("SELECT id, repeat('x', 100) FROM range(0, 1000000000, 1, 20000)")
+        assert cursor.fetchmany(250)[-1][0] == 249
+    else:
+        cursor.execute(SLOW, async_=True)
+        wait_until(lambda: running(engine) == 1)
+    connection._transport.close()
+    wait_until(lambda: left_by(endpoint, user) == 0)
+    wait_until(lambda: running(engine) == 0)
+
+
+def test_a_full_disk_costs_lines_of_the_audit_log_and_says_so(engine: Engine, pyhive: Callable[..., Any]) -> None:
+    log, aside = engine.folder / "logs" / AUDIT, engine.folder / "logs" / "aside"
+    cursor = pyhive("recorded").cursor()
+    log.rename(aside)
+    log.symlink_to("/dev/full")  # every write says that no space is left
+    try:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchall() == [(1,)]
+        told = (engine.folder / "logs" / "engine.log").read_text
+        wait_until(lambda: "the audit log cannot be written" in told() and "No space left on device" in told())
+        cursor.execute("SELECT 2")
+    finally:
+        log.unlink()
+        aside.rename(log)
+    cursor.execute("SELECT 3")
+    wait_until(lambda: '"event":"missing"' in log.read_text())
+    [gap] = [json.loads(line) for line in log.read_text().splitlines() if '"event":"missing"' in line]
+    assert gap["lines"] >= 2
+
+
+def test_sessions_that_idle_are_closed(engine: Engine, view: Any) -> None:
+    with Endpoint(engine, Options(port=0, idle_session=3)) as endpoint:
+        client = Jdbc(view, f"jdbc:hive2://127.0.0.1:{endpoint.port}/default")
+        client.statement.close()
+        assert endpoint.sessions == 1
+        wait_until(lambda: endpoint.sessions == 0)
+
+
+def test_every_statement_leaves_a_line(engine: Engine, pyhive: Callable[..., Any]) -> None:
+    cursor = pyhive("auditor").cursor()
+    cursor.execute("SELECT 'a secret' AS s")
+    cursor.fetchall()
+    with pytest.raises(Exception, match="42703"):
+        cursor.execute("SELECT nope")
+    log = engine.folder / "logs" / AUDIT
+    wait_until(lambda: log.read_text().count('"user":"auditor"') >= 4)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    mine = [line for line in lines if line.get("user") == "auditor"]
+    assert [line["event"] for line in mine[:1]] == ["session"]
+    told = [(line["verb"], line["ended"], line["condition"]) for line in mine if line["event"] == "statement"]
+    assert told[-2:] == [("SELECT", "finished", None), ("SELECT", "failed", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")]
+    assert "a secret" not in log.read_text()

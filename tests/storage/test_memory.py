@@ -1,0 +1,109 @@
+"""Tables in the columnar memory store: put there as they are made, again after a restart, and what they take there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.statements import Rows, rows_in, rows_of
+from warehouse.engine import Engine, WarehouseError
+from warehouse.storage.tables import KeptTables
+
+
+@pytest.fixture(scope="module")
+def rows(engine: Engine) -> Iterator[Rows]:
+    yield from rows_in(engine, "remembered")
+
+
+@pytest.fixture(scope="module")
+def made(rows: Rows) -> None:
+    rows(
+        "CREATE TABLE m TBLPROPERTIES ('cache' = 'true') AS SELECT id AS k, CAST(id DIV 1000 AS INT) AS runs,"
+        " concat('w', id % 5) AS few, id % 2 = 0 AS even, rand(1) AS noise, array(id) AS l, uuid() AS u"
+        " FROM range(0, 10000, 1, 2) DISTRIBUTE BY k"
+    )
+
+
+def plan(rows: Rows, query: str) -> str:
+    return str(rows(f"EXPLAIN {query}")[0]["plan"])
+
+
+def test_it_is_read_from_memory_without_a_shuffle(rows: Rows, made: None) -> None:
+    text = plan(rows, "SELECT k, count(*) AS n FROM m GROUP BY k")
+    assert "Scan In-memory table" in text and "Exchange hashpartitioning" not in text
+    assert rows("SELECT count(*) AS n, count(DISTINCT k) AS k FROM m") == [{"n": 10000, "k": 10000}]
+
+
+def test_a_join_of_cached_tables_has_no_exchange(engine: Engine, rows: Rows, made: None) -> None:
+    rows(
+        "CREATE TABLE m2 TBLPROPERTIES ('cache' = 'true', 'copartition' = 'm')"
+        " AS SELECT id AS k2, id % 3 AS w FROM range(0, 10000, 7) DISTRIBUTE BY k2"
+    )
+    try:
+        rows("SET spark.sql.autoBroadcastJoinThreshold = -1")
+        query = "SELECT count(*) AS n, sum(w) AS w FROM m JOIN m2 ON k = k2"
+        text = plan(rows, query)
+        assert text.count("Scan In-memory table") >= 2 and "Exchange hashpartitioning" not in text
+        assert rows(query) == rows("SELECT count(*) AS n, sum(id % 3) AS w FROM range(0, 10000, 7)")
+    finally:
+        rows("RESET spark.sql.autoBroadcastJoinThreshold")
+
+
+def test_one_sessions_tables_serve_all(engine: Engine, rows: Rows, made: None) -> None:
+    """Another session reads the very batches that were put into memory by this one, and adds none."""
+    rows("CREATE TABLE spoken AS SELECT id AS k FROM range(100)")
+    rows("CACHE TABLE spoken")
+    other = engine.on(engine.spark.newSession())
+    for table in ("m", "spoken"):
+        rows_of(engine, f"SELECT count(*) FROM {table}")
+        before = {info.id() for info in engine.spark.sparkContext._jsc.sc().getRDDStorageInfo()}
+        query = f"SELECT count(k) AS n FROM remembered.{table}"
+        assert "Scan In-memory table" in rows_of(other, f"EXPLAIN {query}")[0]["plan"]
+        assert rows_of(other, query) == rows(query)
+        assert {info.id() for info in engine.spark.sparkContext._jsc.sc().getRDDStorageInfo()} == before
+    rows_of(other, "UNCACHE TABLE remembered.spoken")
+    assert "Scan In-memory table" not in plan(rows, "SELECT * FROM spoken")
+
+
+def test_what_it_takes(rows: Rows, made: None) -> None:
+    found = rows("SELECT column, scheme, sum(rows) AS rows, sum(bytes) AS bytes FROM cache_stats('m') GROUP BY ALL")
+    schemes = {}
+    for each in found:
+        schemes.setdefault(each["column"], set()).add(each["scheme"])
+        assert each["bytes"] > 0
+    assert schemes["few"] == {"dictionary"} and schemes["even"] == {"boolean bits"}
+    assert schemes["noise"] == schemes["l"] == schemes["u"] == {"plain"}
+    assert sum(e["rows"] for e in found if e["column"] == "k") == 10000
+    (held,) = rows("SELECT DISTINCT in_memory > 0 AS held, on_disk FROM cache_stats('m')")
+    assert held == {"held": True, "on_disk": 0}
+
+
+def test_what_is_written_is_seen(rows: Rows, made: None) -> None:
+    rows("CREATE TABLE w TBLPROPERTIES ('cache' = 'true') AS SELECT 1 AS k")
+    rows("INSERT INTO w VALUES (2), (3)")
+    assert rows("SELECT sum(k) AS s FROM w") == [{"s": 6}]
+    rows("DELETE FROM w WHERE k = 2")
+    assert rows("SELECT sum(k) AS s FROM w") == [{"s": 4}]
+    assert "Scan In-memory table" in plan(rows, "SELECT * FROM w")
+    rows("ALTER TABLE w SET TBLPROPERTIES ('cache' = 'false')")
+    assert "Scan In-memory table" not in plan(rows, "SELECT * FROM w")
+
+
+def test_after_a_restart_it_is_put_there_again(engine: Engine, rows: Rows, made: None) -> None:
+    rows("UNCACHE TABLE m")
+    assert "Scan In-memory table" not in plan(rows, "SELECT * FROM m")
+    KeptTables(engine.spark, engine.folder).begin(engine.spark)
+    assert "Scan In-memory table" in plan(rows, "SELECT * FROM m")
+
+
+def test_a_table_that_is_not_there(rows: Rows) -> None:
+    for function in ("cache_stats", "partition_stats"):
+        with pytest.raises(WarehouseError) as caught:
+            rows(f"SELECT * FROM {function}('nowhere')")
+        assert caught.value.condition == "TABLE_OR_VIEW_NOT_FOUND"
+    rows("CREATE TABLE plain_files USING parquet AS SELECT 1 AS k")
+    with pytest.raises(WarehouseError) as caught:
+        rows("SELECT * FROM partition_stats('plain_files')")
+    assert caught.value.condition == "WAREHOUSE_STATS_FORMAT"
+    assert rows("SELECT * FROM cache_stats('plain_files')") == []

@@ -1,0 +1,39 @@
+"""Which manner a step is run in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.triggers import Kind, Node
+from warehouse.dataflow.windows import Fixed, Sessions, Sliding
+from warehouse.language.statements import Mode
+from warehouse.streaming.log import START, Commit, Intent
+from warehouse.streaming.runner import FEW_ROWS, MUCH_STATE, Manner, manner
+
+TRIGGER = Node(Kind.AT_WATERMARK, 0)
+QUERY = WindowedQuery((), Fixed(60), TRIGGER, Mode.ACCUMULATING, 0, (), None, ())
+INTENT = Intent(2, 1, 0, 0)
+
+
+def last(rows: int, state: int) -> Commit:
+    return Commit(1, 0, 0, 0, 0, rows=rows, base_rows=state // 2, delta_rows=state - state // 2)
+
+
+def test_it_follows_from_the_last_step() -> None:
+    assert manner(QUERY, Intent(1, 0, 0, 0), START) is Manner.AT_ONCE  # nothing is known yet
+    assert manner(QUERY, INTENT, last(FEW_ROWS, MUCH_STATE)) is Manner.FEW
+    assert manner(QUERY, INTENT, last(FEW_ROWS, MUCH_STATE + 1)) is Manner.STAGED
+    assert manner(QUERY, INTENT, last(10 * MUCH_STATE, 10 * MUCH_STATE)) is Manner.AT_ONCE
+    assert manner(QUERY, INTENT, last(10 * MUCH_STATE, 10 * MUCH_STATE + 1)) is Manner.STAGED
+    assert manner(QUERY, Intent(2, None, 0, 0), START) is Manner.FEW  # a replay's steps are small
+
+
+def test_what_needs_whole_windows_is_staged() -> None:
+    many = last(10 * MUCH_STATE, 0)
+    then = Node(Kind.THEN, 0, parts=(Node(Kind.AFTER_ROWS, 1, 2), Node(Kind.AT_WATERMARK, 2)))
+    assert manner(replace(QUERY, window=Sessions(60)), INTENT, many) is Manner.AT_ONCE
+    assert manner(replace(QUERY, window=Sliding(60, 20), trigger=then), INTENT, many) is Manner.AT_ONCE
+    assert manner(replace(QUERY, window=Sessions(60), trigger=then), INTENT, many) is Manner.STAGED
+    assert manner(replace(QUERY, once=True), INTENT, many) is Manner.STAGED
+    assert manner(replace(QUERY, retracted=True), INTENT, many) is Manner.STAGED

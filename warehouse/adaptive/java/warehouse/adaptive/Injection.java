@@ -1,0 +1,25 @@
+package warehouse.adaptive;
+
+import org.apache.spark.sql.SparkSessionExtensions;
+import scala.runtime.AbstractFunction1;
+
+/** Gives each session of Spark's our rules for plans that are about to run. */
+public final class Injection {
+  /** To be called before the session whose extensions these are has done anything. */
+  public void into(SparkSessionExtensions extensions) {
+    extensions.injectQueryStagePrepRule(new Shuffled());
+    extensions.injectQueryStagePrepRule(new Ordered());
+  }
+
+  private static final class Shuffled extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new OneShuffle();
+    }
+  }
+
+  private static final class Ordered extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new SmallSideFirst();
+    }
+  }
+}

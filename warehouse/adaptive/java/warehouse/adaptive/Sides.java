@@ -1,0 +1,127 @@
+package warehouse.adaptive;
+
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
+import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
+import org.apache.spark.sql.catalyst.expressions.EqualTo;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.IsNotNull;
+import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.UnaryNode;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.internal.SQLConf;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** What is known of a join's sides before anything has run, and the one that is likely small: 0 left, 1 right. */
+final class Sides {
+  final int first;
+
+  private Sides(int first) {
+    this.first = first;
+  }
+
+  /** The likely small side of a join, or null when there is none that could be broadcast. */
+  static Sides of(SparkPlan physical, SQLConf conf) {
+    Object linked = physical.logicalLink().isDefined() ? physical.logicalLink().get() : null;
+    if (!(linked instanceof Join) || limit(conf) <= 0) {
+      return null;
+    }
+    Join join = (Join) linked;
+    if (!join.hint().equals(JoinHint.NONE())) { // the user has chosen
+      return null;
+    }
+    LogicalPlan[] sides = new LogicalPlan[] {(LogicalPlan) join.left(), (LogicalPlan) join.right()};
+    int larger = sides[0].stats().sizeInBytes().compare(sides[1].stats().sizeInBytes());
+    for (int side = 0; side < 2; side++) {
+      boolean smaller = side == 0 ? larger <= 0 : larger >= 0;
+      if (smaller && broadcasts(join.joinType(), side == 0)
+          && (carriesFilter(sides[side]) || isSmall(sides[side], limit(conf)))) {
+        return new Sides(side);
+      }
+    }
+    return null;
+  }
+
+  /** Up to how many bytes adaptive execution broadcasts the side of a join; not positive: it does not. */
+  private static long limit(SQLConf conf) {
+    scala.Option own = (scala.Option) conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD());
+    return own.isDefined() ? ((Long) own.get()).longValue() : conf.autoBroadcastJoinThreshold();
+  }
+
+  /** Whether a join of this type may send its left, or its right, side to everybody. */
+  static boolean broadcasts(JoinType type, boolean left) {
+    String name = type.sql();
+    if ("INNER".equals(name)) {
+      return true;
+    }
+    return left ? "RIGHT OUTER".equals(name)
+        : "LEFT OUTER".equals(name) || "LEFT SEMI".equals(name) || "LEFT ANTI".equals(name);
+  }
+
+  /** Whether fewer rows come out of a plan than its size says, by a filter whose effect nobody can estimate. */
+  static boolean carriesFilter(LogicalPlan plan) {
+    if (plan instanceof Filter && isOpaque(((Filter) plan).condition(), plan)) {
+      return true;
+    }
+    List children = CollectionConverters.asJava(plan.children());
+    if (plan instanceof UnaryNode) {
+      return carriesFilter((LogicalPlan) children.get(0));
+    }
+    if (plan instanceof Join) {
+      String name = ((Join) plan).joinType().sql();
+      boolean byLeft = !"RIGHT OUTER".equals(name) && !"FULL OUTER".equals(name);
+      boolean byRight = "INNER".equals(name) || "LEFT SEMI".equals(name) || "RIGHT OUTER".equals(name);
+      return byLeft && carriesFilter((LogicalPlan) children.get(0))
+          || byRight && carriesFilter((LogicalPlan) children.get(1));
+    }
+    return false;
+  }
+
+  /** Whether, by what is known of its tables' values, so little is left of a filtered plan that it can be broadcast. */
+  private static boolean isSmall(LogicalPlan plan, long limit) {
+    double share = share(plan);
+    return share < 1 && plan.stats().sizeInBytes().toDouble() * share <= limit;
+  }
+
+  /** The share of a plan's rows that its filters leave, as far as that is known: 1 where nothing is. */
+  private static double share(LogicalPlan plan) {
+    double share = plan instanceof Filter ? share(((Filter) plan).condition(), plan) : 1;
+    return plan instanceof UnaryNode ? share * share((LogicalPlan) ((UnaryNode) plan).child()) : share;
+  }
+
+  private static double share(Expression condition, LogicalPlan plan) {
+    if (condition instanceof And) {
+      return share(((And) condition).left(), plan) * share(((And) condition).right(), plan);
+    }
+    double known = Estimates.share(condition, plan);
+    return known < 0 ? 1 : known;
+  }
+
+  /**
+   * Whether a condition may well leave next to nothing: anything but ranges of a column, NOT NULL, and what can be
+   * estimated.
+   */
+  static boolean isOpaque(Expression condition, LogicalPlan plan) {
+    if (condition instanceof And) {
+      return isOpaque(((And) condition).left(), plan) || isOpaque(((And) condition).right(), plan);
+    }
+    if (condition instanceof IsNotNull || Estimates.share(condition, plan) >= 0) {
+      return false;
+    }
+    if (condition instanceof BinaryComparison && !(condition instanceof EqualTo)
+        && !(condition instanceof EqualNullSafe)) {
+      List sides = CollectionConverters.asJava(condition.children());
+      Expression left = (Expression) sides.get(0);
+      Expression right = (Expression) sides.get(1);
+      boolean range = left instanceof Attribute && right.foldable() || right instanceof Attribute && left.foldable();
+      return !range;
+    }
+    return true;
+  }
+}

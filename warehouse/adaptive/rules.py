@@ -1,0 +1,42 @@
+"""What Spark's adaptive execution is given, in Java: a join's two sides in order, and no shuffle twice.
+
+Sources: *An Architecture for Fast and General Data Processing on Large Clusters* (Zaharia), 3.4.4 and 3.5.3, "static +
+adaptive"; Spark's ``AdaptiveSparkPlanExec``, which starts a shuffle when all stages below it have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from warehouse.execution.java_sources import keep, load
+
+SOURCES = Path(__file__).parent / "java"
+SETTING = "spark.warehouse.join.smallSideFirst"
+"""``SET spark.warehouse.join.smallSideFirst = false`` leaves the order of a join's sides to Spark."""
+
+_INJECTION = "warehouse.adaptive.Injection"
+
+
+def compiled(gateway: Any, ahead: Callable[[Any], None]) -> Future[Any]:
+    """Return what gives sessions the rules, once they are compiled; that is done while Spark starts.
+
+    Args:
+        gateway: of the JVM.
+        ahead: what is compiled after it, for later.
+    """
+    workers = ThreadPoolExecutor(1, thread_name_prefix="adaptive-rules")
+    try:
+        rules = workers.submit(lambda: load(gateway, SOURCES, _INJECTION).newInstance())
+        workers.submit(ahead, gateway)
+        workers.submit(keep, gateway, SOURCES)
+        return rules
+    finally:
+        workers.shutdown(wait=False)
+
+
+def give(gateway: Any, session: Any) -> None:
+    """Give the rules to a Java session that has done nothing yet, and so to all that come from it."""
+    load(gateway, SOURCES, _INJECTION).newInstance().into(session.extensions())

@@ -1,0 +1,152 @@
+"""The client's side of a background engine: finds it or starts it, sends what is asked, passes on what comes.
+
+Imports little: this is the whole way of a command whose engine is warm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from warehouse import __version__
+from warehouse.cli import frames
+
+STARTS_WITHIN = 120.0
+
+
+class NoEngine(Exception):
+    """No engine could be found or started; the text says why, as the engine put it."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a background engine is asked to do.
+
+    Attributes:
+        words: the command line, options and all; texts are read on this side.
+        texts: each SQL text with the name of its file.
+        folder: where relative paths start.
+        output_width, error_width: of the terminals, None for anything else.
+        version: of this package; another one is refused.
+    """
+
+    words: tuple[str, ...]
+    texts: tuple[tuple[str, str | None], ...]
+    folder: str
+    output_width: int | None
+    error_width: int | None
+    version: str = __version__
+
+    def to_json(self) -> bytes:
+        """Return the request as it is sent."""
+        return json.dumps(self.__dict__).encode()
+
+
+def request(words: Sequence[str], texts: Sequence[tuple[str, str | None]]) -> Request:
+    """Return a request made here and now."""
+    width = shutil.get_terminal_size().columns
+    return Request(
+        tuple(words), tuple(texts), os.getcwd(),
+        width if sys.stdout.isatty() else None, width if sys.stderr.isatty() else None,
+    )  # fmt: skip
+
+
+def connect(folder: Path) -> socket.socket | None:
+    """Return a connection to the folder's engine, None when none listens."""
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(str(frames.address(folder)))
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def engine(folder: Path, started: Any = None) -> socket.socket:
+    """Return a connection to the folder's engine, which is started when there is none.
+
+    Args:
+        folder: the warehouse folder.
+        started: called when one has to be started.
+
+    Raises:
+        NoEngine: it does not start.
+    """
+    found = connect(folder)
+    if found is not None:
+        return found
+    if started is not None:
+        started()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "warehouse.server.background", str(folder)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True,
+        )  # fmt: skip
+        until = time.monotonic() + STARTS_WITHIN
+        while time.monotonic() < until:
+            ended = process.poll() is not None
+            found = connect(folder)
+            if found is not None:
+                return found
+            if ended:
+                said.seek(0)
+                raise NoEngine(said.read().decode(errors="replace").strip())
+            time.sleep(0.05)
+    raise NoEngine(f"the engine of {folder} does not answer")
+
+
+def run(connection: socket.socket, asked: Request) -> int:
+    """Have a request carried out, with results on standard output and the rest on standard error; return the exit code.
+
+    Raises:
+        frames.Broken: the engine went away.
+    """
+    guard = threading.Lock()
+
+    def tell(kind: bytes) -> None:
+        with guard, contextlib.suppress(OSError):
+            frames.send(connection, kind)
+
+    pressed: list[float] = []
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(time.monotonic())
+        tell(b"C")
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        with guard:
+            frames.send(connection, b"R", asked.to_json())
+        gone = False
+        while True:
+            kind, data = frames.receive(connection)
+            if kind == b"X":
+                return int(data)
+            if kind == b"E":
+                sys.stderr.buffer.write(data)
+                sys.stderr.flush()
+            elif kind == b"O" and not gone:
+                try:
+                    sys.stdout.buffer.write(data)
+                    sys.stdout.buffer.flush()
+                except BrokenPipeError:
+                    gone = True
+                    tell(b"G")
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,170 @@
+"""``--server``: the engine at the other end of a Thrift endpoint, as the command line's runner wants one.
+
+Who asks is told by ``WAREHOUSE_USER`` and ``WAREHOUSE_PASSWORD``, the certificates to trust for TLS by ``WAREHOUSE_CA``
+(a PEM file): a command line is everybody's to read.
+"""
+
+from __future__ import annotations
+
+import base64
+import getpass
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.cli.arguments import UsageError
+from warehouse.engine import Result, split
+from warehouse.errors import Diagnostic, SourceText, WarehouseError
+
+BATCH = 1000
+
+_TYPES = {
+    "BOOLEAN_TYPE": pa.bool_(), "TINYINT_TYPE": pa.int8(), "SMALLINT_TYPE": pa.int16(), "INT_TYPE": pa.int32(),
+    "BIGINT_TYPE": pa.int64(), "FLOAT_TYPE": pa.float32(), "DOUBLE_TYPE": pa.float64(), "BINARY_TYPE": pa.binary(),
+    "DATE_TYPE": pa.date32(), "TIMESTAMP_TYPE": pa.timestamp("us", "UTC"),
+}  # fmt: skip
+
+
+class ServerError(WarehouseError):
+    """An error that the server has rendered."""
+
+    def __init__(self, text: str, state: str | None):
+        """Keep the server's text as it is."""
+        self.text = text
+        super().__init__(Diagnostic("WAREHOUSE_SERVER", text, state))
+
+    def render(self) -> str:
+        """Return the server's text."""
+        return self.text
+
+
+class ThriftEngine:
+    """A session on a server."""
+
+    def __init__(self, address: str):
+        """Connect to ``HOST:PORT``, or over HTTP to ``http://HOST:PORT`` or ``https://HOST:PORT``.
+
+        Raises:
+            UsageError: nobody answers there, or it does not let this user in.
+        """
+        try:
+            from pyhive import hive
+        except ImportError:
+            raise UsageError("--server needs a client: pip install 'warehouse[client]'") from None
+        user = os.environ.get("WAREHOUSE_USER") or getpass.getuser()
+        password = os.environ.get("WAREHOUSE_PASSWORD") or ""
+        try:
+            transport = _transport(address, user, password, os.environ.get("WAREHOUSE_CA"))
+            self._connection = hive.Connection(thrift_transport=transport)
+        except Exception as error:
+            said = getattr(error, "message", None) or str(error) or type(error).__name__
+            raise UsageError(f"--server {address}: {said}") from None
+        self._cursor: Any = None
+
+    def split(self, text: str, name: str | None = None) -> list[SourceText]:
+        """Return the statements of a text."""
+        return split(text, name)
+
+    def compile(self, text: str, name: str | None = None) -> Sequence[object]:
+        """Refuse: a server runs what it is given.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError("--dry-run does not go with --server\nhint: EXPLAIN before a statement runs nothing")
+
+    def run(self, text: str | SourceText, *, parameters: Mapping[str, Any] | None = None) -> Iterator[Result]:
+        """Run a text, one result per statement.
+
+        Raises:
+            WarehouseError: as the server tells it.
+        """
+        from pyhive.exc import Error
+
+        for source in [text] if isinstance(text, SourceText) else split(text):
+            cursor = self._cursor = self._connection.cursor(arraysize=BATCH)
+            try:
+                cursor.execute(source.text)
+                said = " ".join(cursor.fetch_logs()[-1:]) or None
+                told = [(name, kind) for name, kind, *_ in cursor.description or ()]
+                if told == [("Result", "STRING_TYPE")]:  # what the protocol says for: no rows
+                    cursor.fetchall()
+                    yield Result(source, message=said)
+                    continue
+                first = cursor.fetchmany(BATCH)
+                schema = pa.schema([(n, _type(k, [row[i] for row in first])) for i, (n, k) in enumerate(told)])
+                yield Result(source, schema, self._batches(schema, first, cursor), said)
+            except Error as error:
+                raise _told(error) from None
+            finally:
+                self._cursor = None
+                cursor.close()
+
+    def cancel(self) -> None:
+        """Cancel the statement that runs."""
+        if self._cursor is not None:
+            self._cursor.cancel()
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._connection.close()
+
+    def _batches(self, schema: pa.Schema, rows: list[tuple[Any, ...]], cursor: Any) -> Iterator[pa.RecordBatch]:
+        while rows:
+            arrays = [
+                pa.array([_value(row[i], field.type) for row in rows], field.type)
+                for i, field in enumerate(schema)
+            ]  # fmt: skip
+            yield pa.record_batch(arrays, schema=schema)
+            rows = cursor.fetchmany(BATCH)
+
+
+def _value(value: Any, kind: pa.DataType) -> Any:
+    """Return a value of PyHive's as Arrow takes it: dates from their text, instants in the session's UTC."""
+    if isinstance(value, str) and pa.types.is_date(kind):
+        return date.fromisoformat(value)
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+
+
+def _type(kind: str, values: list[Any]) -> pa.DataType:
+    if kind == "DECIMAL_TYPE":
+        return pa.decimal128(38, max((-v.as_tuple().exponent for v in values if v is not None), default=0))
+    return _TYPES.get(kind, pa.string())
+
+
+def _told(error: Exception) -> ServerError:
+    status = getattr(error.args[0], "status", None) if error.args else None
+    if status is not None:
+        return ServerError(status.errorMessage or str(error), status.sqlState)
+    return ServerError(
+        getattr(error.args[0], "errorMessage", None) or str(error), getattr(error.args[0], "sqlState", None)
+    )
+
+
+def _transport(address: str, user: str, password: str, authority: str | None) -> Any:
+    """Return a transport, not open yet: who asks is told in HTTP's own way, else in SASL's."""
+    import ssl
+
+    context = ssl.create_default_context(cafile=authority) if authority else None
+    scheme, _, place = address.rpartition("://")
+    if scheme:
+        from thrift.transport.THttpClient import THttpClient
+
+        wire = THttpClient(f"{address}/cliservice", ssl_context=context)
+        wire.setCustomHeaders(
+            {"Authorization": "Basic " + base64.b64encode(f"{user}:{password or '-'}".encode()).decode()}
+        )
+        return wire
+    from pyhive import hive
+    from thrift.transport.TSocket import TSocket
+    from thrift.transport.TSSLSocket import TSSLSocket
+    from thrift_sasl import TSaslClientTransport
+
+    host, _, port = place.rpartition(":")
+    host = host.strip("[]")
+    socket = TSSLSocket(host, int(port), ssl_context=context) if context else TSocket(host, int(port))
+    sasl = lambda: hive.get_installed_sasl(host, "PLAIN", "hive", user, password or "-")  # noqa: E731
+    return TSaslClientTransport(sasl, "PLAIN", socket)

@@ -1,0 +1,232 @@
+"""An engine in the background, one per warehouse folder: it answers the command line, and ends when nobody asks.
+
+``python -m warehouse.server.background FOLDER`` runs one. The command line's own runner does the work here, with
+standard output and standard error at the other end of a socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from warehouse import __version__
+from warehouse.cli import frames
+from warehouse.cli.arguments import UsageError, parse_arguments
+from warehouse.cli.console import Console, Output
+from warehouse.cli.formats import FORMATS
+from warehouse.cli.interrupts import Interrupts
+from warehouse.cli.script import TROUBLE, Runner, Text
+from warehouse.engine import Engine, WarehouseError, standing_in
+
+IDLE = 300.0
+"""Seconds without a client after which the engine ends; ``WAREHOUSE_IDLE`` says otherwise."""
+
+
+class _Stream(io.RawIOBase):
+    """A stream whose bytes travel as frames; a terminal where the client has one."""
+
+    def __init__(self, client: _Client, kind: bytes, terminal: bool):
+        self._client, self._kind, self._terminal = client, kind, terminal
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+    def write(self, data: Any) -> int:
+        if self._kind == b"O" and self._client.reader_gone:
+            raise BrokenPipeError
+        self._client.send(self._kind, bytes(data))
+        return len(data)
+
+
+class _Client:
+    """One connection: a session of its own, and the requests that come over it, one after the other."""
+
+    def __init__(self, connection: socket.socket, engine: Engine, local: Local):
+        self._connection, self._engine, self._local = connection, engine, local
+        self._guard = threading.Lock()
+        self._interrupts: Interrupts | None = None
+        self.reader_gone = False
+
+    def send(self, kind: bytes, data: bytes) -> None:
+        """Send a frame.
+
+        Raises:
+            BrokenPipeError: the client is gone.
+        """
+        try:
+            with self._guard:
+                frames.send(self._connection, kind, data)
+        except OSError:
+            self.reader_gone = True
+            raise BrokenPipeError from None
+
+    def serve(self) -> None:
+        """Read frames until the client leaves."""
+        working: threading.Thread | None = None
+        try:
+            while True:
+                kind, data = frames.receive(self._connection)
+                if kind == b"R":
+                    self._interrupts, self.reader_gone = Interrupts(), False
+                    working = threading.Thread(target=self._work, args=(data, self._interrupts), daemon=True)
+                    working.start()
+                elif kind == b"C" and self._interrupts:
+                    self._interrupts.press()
+                elif kind == b"G":
+                    self.reader_gone = True
+                elif kind == b"Q":
+                    self._local.end()
+        except frames.Broken:
+            self.reader_gone = True
+            if working is not None and working.is_alive() and self._interrupts:
+                self._interrupts.press()
+                working.join()
+        finally:
+            self._connection.close()
+
+    def _work(self, data: bytes, interrupts: Interrupts) -> None:
+        try:
+            code = self._carried_out(json.loads(data), interrupts)
+        except BrokenPipeError:
+            return
+        except Exception as error:
+            code = TROUBLE
+            with contextlib.suppress(BrokenPipeError):
+                self.send(b"E", f"internal error: {type(error).__name__}: {error}\n".encode())
+        with contextlib.suppress(BrokenPipeError):
+            self.send(b"X", str(code).encode())
+
+    def _carried_out(self, asked: dict[str, Any], interrupts: Interrupts) -> int:
+        if asked["version"] != __version__:
+            self.send(b"E", f"the engine in the background is of version {__version__}: warehouse-sql stop\n".encode())
+            return TROUBLE
+        try:
+            invocation = parse_arguments(asked["words"])
+        except UsageError as error:
+            self.send(b"E", f"warehouse-sql: {error}\n".encode())
+            return TROUBLE
+        wire = io.BufferedWriter(_Stream(self, b"E", asked["error_width"] is not None), 1 << 12)
+        errors = io.TextIOWrapper(wire, "utf-8", write_through=True)
+        console = Console(errors, verbose=invocation.verbose, quiet=invocation.quiet, columns=asked["error_width"])
+        stream = io.BufferedWriter(_Stream(self, b"O", asked["output_width"] is not None), 1 << 16)
+        output = Output(stream, console, columns=asked["output_width"])
+        runner = Runner(
+            self._engine.on(self._engine.spark, console.progress), console, output, interrupts,
+            invocation.format or ("table" if output.terminal else "csv"), dict(invocation.parameters),
+            keep_going=invocation.keep_going, debug=invocation.debug,
+        )  # fmt: skip
+        if FORMATS[runner.format].binary and output.terminal:
+            self.send(b"E", f"warehouse-sql: --format {runner.format} is not for a terminal\n".encode())
+            return TROUBLE
+        texts = [Text(text, name) for text, name in asked["texts"]]
+        with standing_in(asked["folder"]):
+            return runner.check(texts) if invocation.dry_run else runner.run(texts)
+
+
+class Local:
+    """Listens for the command line of this machine's user, beside whatever else an engine does."""
+
+    def __init__(self, engine: Engine):
+        """Begin to listen.
+
+        Raises:
+            OSError: the place for the socket is somebody else's.
+        """
+        self._engine = engine
+        self._path = frames.address(engine.folder)
+        self._path.unlink(missing_ok=True)  # the lock of the folder says that it is nobody's
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(self._path))
+        self._path.chmod(0o600)
+        self._socket.listen(64)
+        self._clients = 0
+        self._guard = threading.Lock()
+        self._last = time.monotonic()
+        self._told = threading.Event()
+        self._spare: Any = None
+        threading.Thread(target=self._accept, name="warehouse-local", daemon=True).start()
+
+    def end(self) -> None:
+        """Tell ``wait`` that it is time."""
+        self._told.set()
+
+    def wait(self, idle: float) -> None:
+        """Return when told to end, after ``idle`` seconds without a client or a running table, or without a folder."""
+        while not self._told.wait(1):
+            if not self._engine.folder.exists():
+                return
+            quiet = self._clients == 0 and time.monotonic() - self._last > idle
+            if quiet and not self._engine.runs_something():
+                return
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._path.unlink(missing_ok=True)
+        self._socket.close()
+
+    def _accept(self) -> None:
+        self._spare = self._session()
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            spare, self._spare = self._spare, None
+            threading.Thread(target=self._serve, args=(connection, spare or self._session()), daemon=True).start()
+            self._spare = self._session()
+
+    def _session(self) -> SparkSession:
+        """Return a new session that has begun: its first statement does not wait for its catalog and functions."""
+        spark = self._engine.spark
+        session = SparkSession(spark.sparkContext, spark._jsparkSession.newSession())
+        session.sql("SELECT 1").collect()
+        return session
+
+    def _serve(self, connection: socket.socket, session: SparkSession) -> None:
+        with self._guard:
+            self._clients += 1
+        try:
+            _Client(connection, self._engine.on(session), self).serve()
+        finally:
+            with self._guard:
+                self._clients -= 1
+                self._last = time.monotonic()
+
+
+def main() -> int:
+    """Serve the folder that the command line names."""
+    try:
+        engine = Engine.open(Path(sys.argv[1]))
+    except WarehouseError as error:
+        print(error.render(), file=sys.stderr)
+        return TROUBLE
+    with engine:
+        engine.resume()
+        local = Local(engine)
+        signal.signal(signal.SIGTERM, lambda *_: local.end())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stderr.fileno())
+        try:
+            local.wait(float(os.environ.get("WAREHOUSE_IDLE") or IDLE))
+        finally:
+            local.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+package warehouse.endpoint;
+
+import java.util.Iterator;
+import java.util.Map;
+import org.apache.hive.service.cli.FetchOrientation;
+import org.apache.hive.service.cli.HiveSQLException;
+import org.apache.hive.service.cli.session.HiveSession;
+import org.apache.hive.service.rpc.thrift.TRowSet;
+import org.apache.hive.service.rpc.thrift.TTableSchema;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.hive.thriftserver.IterableFetchIterator;
+import org.apache.spark.sql.hive.thriftserver.SparkExecuteStatementOperation;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.VariantType;
+import org.apache.spark.unsafe.Platform;
+import scala.Function0;
+
+/** One statement of a client: Spark's operation, that fails in our words and whose cancellation reaches Python. */
+public class Execution extends SparkExecuteStatementOperation {
+  private static final ThreadLocal CURRENT = new ThreadLocal();
+
+  private final House house;
+  private final SparkSession session;
+  private final String text;
+  private boolean read;
+  private boolean portable;
+
+  Execution(House house, SparkSession session, HiveSession parent, String text, Map overlay, boolean background,
+      long timeout) {
+    super(session, parent, text, overlay, background, timeout);
+    this.house = house;
+    this.session = session;
+    this.text = text;
+  }
+
+  /** The id of the statement that this thread executes, empty outside of any. */
+  static String current() {
+    Object execution = CURRENT.get();
+    return execution == null ? "" : ((Execution) execution).statementId();
+  }
+
+  /** Whether what is being parsed is the statement that this thread executes: it is the first text that Spark reads. */
+  static boolean reads() {
+    Execution execution = (Execution) CURRENT.get();
+    boolean first = execution != null && !execution.read;
+    if (first) {
+      execution.read = true;
+    }
+    return first;
+  }
+
+  public void runInternal() {
+    CURRENT.set(this);
+    try {
+      super.runInternal();
+    } catch (Throwable error) {
+      Platform.throwException(clean(error));
+    } finally {
+      CURRENT.remove();
+    }
+  }
+
+  /** Spark calls this around what it does in a thread of its own. */
+  public Object withLocalProperties(Function0 work) {
+    Object before = CURRENT.get();
+    CURRENT.set(this);
+    try {
+      return super.withLocalProperties(work);
+    } finally {
+      if (before == null) {
+        CURRENT.remove();
+      }
+    }
+  }
+
+  protected void setOperationException(HiveSQLException error) {
+    super.setOperationException(clean(error));
+  }
+
+  public TTableSchema getResultSetSchema() {
+    try {
+      makePortable();
+      return super.getResultSetSchema();
+    } catch (Throwable error) { // a type that the protocol does not know
+      Platform.throwException(clean(error));
+      return null;
+    }
+  }
+
+  public TRowSet getNextRowSet(FetchOrientation order, long most) {
+    try {
+      makePortable();
+      return super.getNextRowSet(order, most);
+    } catch (Throwable error) {
+      Platform.throwException(clean(error));
+      return null;
+    }
+  }
+
+  /** What the protocol has no name for travels as text, as it does in the engine's own results. */
+  private synchronized void makePortable() throws Exception {
+    Class spark = SparkExecuteStatementOperation.class;
+    String field = spark.getName().replace('.', '$') + "$$result";
+    Dataset given = (Dataset) Fields.get(spark, this, field);
+    if (portable || given == null) {
+      return;
+    }
+    portable = true;
+    StructField[] fields = given.schema().fields();
+    String[] names = new String[fields.length];
+    String[] chosen = new String[fields.length];
+    boolean same = true;
+    for (int i = 0; i < fields.length; i++) {
+      names[i] = "c" + i; // a result's names may be any, and the same twice
+      boolean known = !(fields[i].dataType() instanceof VariantType);
+      same &= known;
+      chosen[i] = (known ? names[i] : "CAST(" + names[i] + " AS STRING)")
+          + " AS `" + fields[i].name().replace("`", "``") + "`";
+    }
+    if (same) {
+      return;
+    }
+    Dataset made = given.toDF(names).selectExpr(chosen);
+    DataType[] types = new DataType[fields.length];
+    for (int i = 0; i < types.length; i++) {
+      types[i] = made.schema().fields()[i].dataType();
+    }
+    Fields.set(spark, this, field, made);
+    Fields.set(spark, this, "dataTypes", types);
+    Fields.set(spark, this, "iter",
+        new IterableFetchIterator(scala.jdk.javaapi.CollectionConverters.asScala(new Rows(made))));
+  }
+
+  /** The rows of a result, read as they are asked for. */
+  private static class Rows implements Iterable {
+    private final Dataset result;
+
+    Rows(Dataset result) {
+      this.result = result;
+    }
+
+    public Iterator iterator() {
+      return result.toLocalIterator();
+    }
+  }
+
+  /** Spark calls this when the statement is cancelled or has run too long. */
+  public void cleanup() {
+    house.stopper.accept(new Statement(session, statementId(), "", null));
+    super.cleanup();
+  }
+
+  /** What the client is told of an error: ours as it is, Spark's in our words. */
+  private Refusal clean(Throwable error) {
+    Throwable cause = error;
+    while (cause instanceof HiveSQLException && !(cause instanceof Refusal) && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause instanceof Refusal ? (Refusal) cause : house.told(new Statement(session, statementId(), text, cause));
+  }
+}

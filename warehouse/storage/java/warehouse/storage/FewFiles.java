@@ -1,0 +1,182 @@
+package warehouse.storage;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.ExpressionSet;
+import org.apache.spark.sql.catalyst.expressions.ExpressionSet$;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression$;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.delta.OptimisticTransaction;
+import org.apache.spark.sql.delta.Snapshot;
+import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.files.TahoeLogFileIndex;
+import org.apache.spark.sql.delta.stats.DataSize;
+import org.apache.spark.sql.delta.stats.DeltaDataSkippingType;
+import org.apache.spark.sql.delta.stats.DeltaScan;
+import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.Option;
+import scala.Some;
+import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
+
+/**
+ * Lists the files of tables that have few of them. Delta starts a Spark job for each scan of each query to learn which
+ * files it reads; here a version's files are collected once, and what a query wants of them is decided by
+ * {@link Pruning} alone, so that the sizes that joins are planned by are those of the files that are left.
+ */
+public final class FewFiles extends Rule {
+  /** Of more files than this Delta's job is worth its start. */
+  private static final int FEW = 256;
+
+  /** By snapshots, which are gone when a log has moved on and no plan needs them. */
+  private static final Map LISTED = Collections.synchronizedMap(new WeakHashMap());
+
+  private final SparkSession session;
+
+  FewFiles(SparkSession session) {
+    this.session = session;
+  }
+
+  public TreeNode apply(TreeNode plan) {
+    boolean ours = Layouts.on(session, Layouts.PRUNING)
+        && !OptimisticTransaction.getActive().isDefined()  // it has to learn what is read
+        && !answeredByTheLog((LogicalPlan) plan);
+    return ours ? listed((LogicalPlan) plan) : plan;
+  }
+
+  /** Whether Delta answers some of a query without reading the table; that is left to it as a whole. */
+  private static boolean answeredByTheLog(LogicalPlan plan) {
+    if (plan instanceof Aggregate && ((Aggregate) plan).groupingExpressions().isEmpty() && bare(plan) != null) {
+      return true;
+    }
+    for (int i = 0; i < plan.children().size(); i++) {
+      if (answeredByTheLog((LogicalPlan) plan.children().apply(i))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The table of a plan that reads all of it. */
+  private static LogicalRelation bare(LogicalPlan plan) {
+    LogicalPlan below = (LogicalPlan) plan.children().head();
+    while (below instanceof Project) {
+      below = ((Project) below).child();
+    }
+    return table(below);
+  }
+
+  private LogicalPlan listed(LogicalPlan plan) {
+    if (plan instanceof LocalLimit && bare(plan) != null) {
+      return plan;  // Delta takes no more files than it needs
+    }
+    if (table(plan) != null) {
+      return listed(table(plan), new ListBuffer().toList());
+    }
+    if (plan instanceof Filter && table(((Filter) plan).child()) != null) {
+      ListBuffer conditions = new ListBuffer();
+      split(((Filter) plan).condition(), conditions);
+      LogicalPlan known = listed(table(((Filter) plan).child()), conditions.toList());
+      return ((Filter) plan).copy(((Filter) plan).condition(), known);
+    }
+    ListBuffer children = new ListBuffer();
+    for (int i = 0; i < plan.children().size(); i++) {
+      children.addOne(listed((LogicalPlan) plan.children().apply(i)));
+    }
+    return (LogicalPlan) plan.withNewChildren(children.toList());
+  }
+
+  private static LogicalRelation table(LogicalPlan plan) {
+    if (!(plan instanceof LogicalRelation) || plan.isStreaming()
+        || !(((LogicalRelation) plan).relation() instanceof HadoopFsRelation)) {
+      return null;
+    }
+    HadoopFsRelation files = (HadoopFsRelation) ((LogicalRelation) plan).relation();
+    boolean plain = files.location() instanceof TahoeLogFileIndex && files.partitionSchema().isEmpty()
+        && ((TahoeLogFileIndex) files.location()).partitionFilters().isEmpty();
+    return plain ? (LogicalRelation) plan : null;
+  }
+
+  private static void split(Expression condition, ListBuffer conditions) {
+    if (condition instanceof And) {
+      split(((And) condition).left(), conditions);
+      split(((And) condition).right(), conditions);
+    } else if (condition.deterministic() && !SubqueryExpression$.MODULE$.hasSubquery(condition)) {
+      conditions.addOne(condition);
+    }
+  }
+
+  private LogicalPlan listed(LogicalRelation table, Seq conditions) {
+    HadoopFsRelation files = (HadoopFsRelation) table.relation();
+    TahoeLogFileIndex index = (TahoeLogFileIndex) files.location();
+    Snapshot snapshot = index.getSnapshot();
+    if (snapshot.numOfFiles() > FEW) {
+      return table;
+    }
+    AddFile[] all = all(snapshot);
+    List kept = kept(all, index.path(), conditions);
+    DataSize total = size(Arrays.asList(all));
+    ExpressionSet none = ExpressionSet$.MODULE$.apply();
+    DeltaScan scan = new DeltaScan(
+        snapshot.version(), scala.jdk.javaapi.CollectionConverters.asScala(kept).toList(), total, total, size(kept),
+        snapshot, none, ExpressionSet$.MODULE$.apply(conditions), none,
+        (scala.collection.immutable.Set) scala.collection.immutable.Set$.MODULE$.empty(), none, 0L,
+        DeltaDataSkippingType.noSkippingV1());
+    PreparedDeltaFileIndex prepared = new PreparedDeltaFileIndex(
+        session, index.deltaLog(), index.path(), index.catalogTableOpt(), scan, index.versionToUse());
+    HadoopFsRelation known = files.copy(
+        prepared, files.partitionSchema(), files.dataSchema(), files.bucketSpec(), files.fileFormat(),
+        files.options(), files.sparkSession());
+    return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
+  }
+
+  private static AddFile[] all(Snapshot snapshot) {
+    AddFile[] known = (AddFile[]) LISTED.get(snapshot);
+    if (known == null) {
+      known = (AddFile[]) snapshot.allFiles().collect();
+      LISTED.put(snapshot, known);
+    }
+    return known;
+  }
+
+  private List kept(AddFile[] files, Path folder, Seq conditions) {
+    if (conditions.isEmpty()) {
+      return Arrays.asList(files);
+    }
+    Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf();
+    Pruning pruning = new Pruning(conditions, configuration);
+    List kept = new ArrayList();
+    for (int i = 0; i < files.length; i++) {
+      if (pruning.keeps(new Path(folder, files[i].toPath()))) {
+        kept.add(files[i]);
+      }
+    }
+    return kept;
+  }
+
+  private static DataSize size(List files) {
+    long bytes = 0;
+    for (int i = 0; i < files.size(); i++) {
+      bytes += ((AddFile) files.get(i)).size();
+    }
+    return new DataSize(
+        new Some(Long.valueOf(bytes)), Option.empty(), new Some(Long.valueOf(files.size())), Option.empty());
+  }
+}

@@ -1,0 +1,148 @@
+package warehouse.storage;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.SparkSessionExtensions;
+import org.apache.spark.sql.delta.DeltaLog;
+import org.apache.spark.sql.delta.Snapshot;
+import org.apache.spark.sql.delta.actions.AddFile;
+import scala.Option;
+import scala.collection.mutable.Buffer;
+import scala.collection.mutable.ListBuffer;
+import scala.runtime.AbstractFunction1;
+
+/** How the tables of a warehouse are distributed, as far as it was verified; what Python asks of Delta's log. */
+public class Layouts {
+  /** Settings of a session; both are on unless it says false. */
+  static final String PRUNING = "warehouse.pruning";
+  static final String DISTRIBUTION = "warehouse.distribution";
+
+  /** By the paths of the tables, whatever warehouse of this process they belong to. */
+  private static final Map KNOWN = new ConcurrentHashMap();
+
+  static boolean on(SparkSession session, String setting) {
+    return !"false".equalsIgnoreCase(
+        ((org.apache.spark.sql.classic.SparkSession) session).sessionState().conf().getConfString(setting, "true"));
+  }
+
+  static Layout of(String path) {
+    return (Layout) KNOWN.get(path);
+  }
+
+  /** Rows of version `version` of the table that Delta knows as `id` are where their keys say if `holds`. */
+  public void remember(String path, String id, long version, boolean holds, List keys, int partitions) {
+    KNOWN.put(path, new Layout(id, version, holds, keys, partitions));
+  }
+
+  /** Whether each row of a table, as it stands, was seen to be where its keys say. */
+  public boolean holds(SparkSession session, String path) {
+    Layout found = of(path);
+    return found != null && found.holdsFor(snapshot(session, path));
+  }
+
+  /**
+   * Let all sessions that share the extensions of this one plan their scans here, once. Rules and strategies are
+   * asked in the order in which they came, and Delta's own, which choose the files and plan every scan of a Delta
+   * table, were first; there is no way but reflection to come before them.
+   */
+  public void install(SparkSession session) throws Exception {
+    Object extensions = ((org.apache.spark.sql.classic.SparkSession) session).extensions();
+    Buffer strategies = builders(extensions, "plannerStrategyBuilders");
+    if (strategies.isEmpty() || !(strategies.apply(0) instanceof Planner)) {
+      strategies.insert(0, new Planner());
+      Buffer rules = builders(extensions, "preCBORules");
+      rules.insert(0, new Listing());
+      rules.addOne(new Summing());
+      rules.addOne(new Marker());
+    }
+  }
+
+  private static Buffer builders(Object extensions, String name) throws Exception {
+    Field field = SparkSessionExtensions.class.getDeclaredField(name);
+    field.setAccessible(true);
+    return (Buffer) field.get(extensions);
+  }
+
+  /** Makes the strategy of a session. */
+  private static final class Planner extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new Scans((SparkSession) session);
+    }
+  }
+
+  /** Makes the rule of a session that is asked before Delta chooses files. */
+  private static final class Listing extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new FewFiles((SparkSession) session);
+    }
+  }
+
+  /** Makes the rule of a session that is asked once the files are chosen. */
+  private static final class Summing extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new WholeSums((SparkSession) session);
+    }
+  }
+
+  /** Makes the rule of a session that looks at what is written by keys. */
+  private static final class Marker extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new Written();
+    }
+  }
+
+  /** Return the version of a table, its identity, and the paths of its files. */
+  public List files(SparkSession session, String path) {
+    Snapshot snapshot = snapshot(session, path);
+    List found = new ArrayList();
+    found.add(String.valueOf(snapshot.version()));
+    found.add(snapshot.metadata().id());
+    AddFile[] files = (AddFile[]) snapshot.allFiles().collect();
+    for (int i = 0; i < files.length; i++) {
+      found.add(files[i].absolutePath(snapshot.deltaLog()).toString());
+    }
+    return found;
+  }
+
+  /** The rows of some files of a table, as it stands. */
+  public Dataset rows(SparkSession session, String path, List names) {
+    Snapshot snapshot = snapshot(session, path);
+    ListBuffer chosen = new ListBuffer();
+    Set wanted = new HashSet(names);
+    AddFile[] files = (AddFile[]) snapshot.allFiles().collect();
+    for (int i = 0; i < files.length; i++) {
+      if (wanted.contains(files[i].absolutePath(snapshot.deltaLog()).getName())) {
+        chosen.addOne(files[i]);
+      }
+    }
+    return snapshot.deltaLog().createDataFrame(snapshot, chosen.toList(), false, Option.empty());
+  }
+
+  /** Begin to write some files of a table anew. */
+  public Rewriting rewriting(SparkSession session, String path) {
+    snapshot(session, path);
+    return new Rewriting(DeltaLog.forTable(session, path));
+  }
+
+  /** Let a temporary view tell what is in the partitions of a table as it stands. */
+  public void statistics(SparkSession session, String path, String view, boolean distributed) throws Exception {
+    Statistics.view(session, snapshot(session, path), view, distributed);
+  }
+
+  /** Let a temporary view tell what the rows of a table take in the columnar memory store. */
+  public void cached(SparkSession session, Dataset table, String view) {
+    Cached.view(session, table, view);
+  }
+
+  private static Snapshot snapshot(SparkSession session, String path) {
+    DeltaLog log = DeltaLog.forTable(session, path);
+    return log.update(log.update$default$1(), log.update$default$2(), log.update$default$3());
+  }
+}

@@ -1,0 +1,182 @@
+"""The tables that are kept in a way of their own: made so, verified, put into memory again, asked about."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from warehouse.catalog.entries import quote_name
+from warehouse.errors import fail
+from warehouse.execution import java_sources
+from warehouse.language.statements import Name, TableFunction
+from warehouse.planning.context import Context
+from warehouse.planning.distribution import Distribution, Keeping
+from warehouse.storage.panes import Panes, strangers
+from warehouse.storage.records import Records, Verified
+
+SOURCES = Path(__file__).parent / "java"
+
+
+def compile_ahead(gateway: Any) -> None:
+    """Compile what the first query would wait for, then the rest for later engines."""
+    for name in ("Layouts", "Scans", "PartitionedScan", "FewFiles", "Pruning", "Facts", "WholeSums"):
+        java_sources.load(gateway, SOURCES, f"warehouse.storage.{name}")
+    java_sources.keep(gateway, SOURCES)
+
+
+class KeptTables:
+    """Distribution, statistics and memory of the tables of one warehouse, for all its sessions.
+
+    Attributes:
+        functions: the table functions that ask about them.
+        panes: the same for the folders of streaming tables.
+    """
+
+    functions = ("partition_stats", "cache_stats")
+
+    def __init__(self, spark: SparkSession, folder: Path):
+        self._records, self._guard = Records(folder), threading.RLock()
+        gateway = spark.sparkContext._gateway
+        self._layouts = java_sources.load(gateway, SOURCES, "warehouse.storage.Layouts").newInstance()
+        self.panes = Panes(self._layouts)
+        self._begun = False
+        self.install(spark._jsparkSession)
+        for path, found in self._records.verified.items():
+            self._remember(path, found)
+
+    def install(self, session: Any) -> None:
+        """Let a Java session, and those that share its extensions, read distributed tables as what they are."""
+        self._layouts.install(session)
+
+    def begin(self, spark: SparkSession) -> None:
+        """Put the tables that belong into memory there when they are next read; once per process."""
+        with self._guard:
+            if self._begun:
+                return
+            self._begun = True
+            for name in sorted(self._records.cached):
+                try:
+                    spark.sql(f"CACHE LAZY TABLE {name}")
+                except AnalysisException:  # dropped, or its schema
+                    self._records.cached.discard(name)
+
+    # ---------------------------------------------------------------- after a statement
+
+    def keep(self, spark: SparkSession, keeping: Keeping, schema: str) -> list[str]:
+        """Do what a statement that has run asks for its table; return what there is to warn of."""
+        name = ".".join(quote_name(part) for part in keeping.table.parts)
+        path = _path(spark, keeping.table.parts, schema)
+        if path is None:
+            return []
+        with self._guard:
+            warnings = []
+            if keeping.distribution:
+                warnings = self._verified(spark, path, name, keeping.distribution, keeping.afresh)
+            cache = keeping.cache
+            if keeping.former and _qualified(keeping.former, schema) in self._records.cached:
+                self._records.cached.discard(_qualified(keeping.former, schema))
+                cache = True
+            if cache is not None:
+                self._cache(spark, _qualified(keeping.table, schema), cache)
+            self._records.save()
+        return warnings
+
+    def _cache(self, spark: SparkSession, name: str, wanted: bool) -> None:
+        spark.sql(f"UNCACHE TABLE IF EXISTS {name}")
+        self._records.cached.discard(name)
+        if wanted:
+            spark.sql(f"CACHE TABLE {name}")
+            self._records.cached.add(name)
+
+    def _verified(
+        self, spark: SparkSession, path: str, name: str, distribution: Distribution, afresh: bool
+    ) -> list[str]:
+        """Look whether the rows of new files are where their keys say; what was looked at before counts."""
+        version, identity, *files = self._layouts.files(spark._jsparkSession, path)
+        known = self._records.verified
+        its = [found for found in (known.get(path), *known.values()) if found and found.id == identity]
+        before = its[0] if its else None  # of a table that was renamed, under its former path
+        there = {file.rpartition("/")[2] for file in files}
+        same = before is not None and before.keys == distribution.keys
+        good = set(before.good) & there if before and same else set()
+        bad = set(before.bad) & there if before and same else set()
+        new = there - good - bad
+        if before and afresh:
+            good, bad, new = set(), set(), there
+        odd = strangers(self._layouts, spark, path, new, distribution)
+        found = Verified(
+            identity, int(version), distribution.keys, distribution.partitions,
+            tuple(sorted(there - bad - odd)), tuple(sorted(bad | odd)),
+        )  # fmt: skip
+        self._records.verified[path] = found
+        self._remember(path, found)
+        if found.holds or (same and before and not before.holds):
+            return []
+        return [
+            f"warning: {name} is no longer distributed by {', '.join(distribution.keys)}: rows were written that are"
+            f" not in their partition, so joins on it are shuffled again\n"
+            f"hint: INSERT OVERWRITE {name} SELECT * FROM {name} distributes all of it anew"
+        ]
+
+    def _remember(self, path: str, found: Verified) -> None:
+        self._layouts.remember(path, found.id, found.version, found.holds, list(found.keys), found.partitions)
+
+    # ---------------------------------------------------------------- what is in it
+
+    def relation(self, spark: SparkSession, context: Context, call: TableFunction, panes: Path | None) -> str:
+        """Return what stands for ``partition_stats`` and ``cache_stats`` of a table.
+
+        Args:
+            spark: the session that asks.
+            context: where the name is looked up.
+            call: the function and the table.
+            panes: where the rows of a streaming table are; None for other tables.
+
+        Raises:
+            WarehouseError: there is no such table, or it is none of Delta's.
+        """
+        schema, name = context.resolve(call.argument)
+        view = f"__w_{call.function}_{schema}_{name}"
+        if call.function == "cache_stats":
+            self._cached(spark, call, view)
+            return f"(SELECT * FROM {quote_name(view)})"
+        path = str(panes) if panes else _path(spark, call.argument.parts, context.schema)
+        if path is None:
+            fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=f"`{schema}`.`{name}`")
+        if not (Path(path) / "_delta_log").is_dir():
+            fail("WAREHOUSE_STATS_FORMAT", call.argument.span, name=name)
+        holds = self._layouts.holds(spark._jsparkSession, path)
+        self._layouts.statistics(spark._jsparkSession, path, view, holds)
+        return f"(SELECT * FROM {quote_name(view)})"
+
+    def _cached(self, spark: SparkSession, call: TableFunction, view: str) -> None:
+        name = ".".join(quote_name(part) for part in call.argument.parts)
+        try:
+            table = spark.table(name)
+        except AnalysisException:
+            fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=name)
+        self._layouts.cached(spark._jsparkSession, table._jdf, view)
+
+
+def _qualified(table: Name, schema: str) -> str:
+    """Return a table's name with its schema, as SQL text."""
+    parts = table.parts if len(table.parts) > 1 else (schema, *table.parts)
+    return ".".join(map(quote_name, parts))
+
+
+def _path(spark: SparkSession, parts: tuple[str, ...], schema: str) -> str | None:
+    """Return the folder of a table; None when there is none."""
+    jvm: Any = spark._jvm
+    schema = parts[-2] if len(parts) > 1 else schema
+    try:
+        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts[-1], jvm.scala.Option.apply(schema))
+        location = spark._jsparkSession.sessionState().catalog().getTableMetadata(identifier).location()
+    except (AnalysisException, Py4JError):
+        return None
+    return unquote(urlparse(location.toString()).path).rstrip("/")

@@ -1,0 +1,131 @@
+"""The second half of a step: what its windows came to, written as the state's delta and emitted as panes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from warehouse.dataflow import step
+from warehouse.dataflow.times import Clock
+from warehouse.language.statements import Mode
+from warehouse.streaming import faults, panes
+from warehouse.streaming.appends import Appends
+from warehouse.streaming.log import Intent
+from warehouse.streaming.measured import Measured
+from warehouse.streaming.state import State
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a step made of its windows.
+
+    Attributes:
+        kept: windows written to the delta. shown: panes, by timing ``early``, ``on_time`` and ``behind``.
+        gone: standing panes that others replaced. due_wm, due_at: when the kept windows are due next, or None.
+    """
+
+    kept: int = 0
+    shown: int = 0
+    early: int = 0
+    on_time: int = 0
+    behind: int = 0
+    gone: int = 0
+    due_wm: int | None = None
+    due_at: int | None = None
+
+    def with_panes(self, momentary: Made) -> Made:
+        """Return the whole of a step, with the panes of its momentary windows."""
+        panes = {name: getattr(self, name) + getattr(momentary, name) for name in ("shown", *_TIMINGS)}
+        return Made(self.kept, **panes, gone=self.gone, due_wm=self.due_wm, due_at=self.due_at)
+
+
+_TIMINGS = {"early": step.EARLY, "on_time": step.ON_TIME, "behind": step.LATE}
+
+
+class Outcome:
+    """Writes what the windows of one step came to.
+
+    Args:
+        session: the step's.
+        state: of the streaming table.
+        appends: of the streaming table.
+        intent: the step's.
+        clock: the step's.
+        windows: SQL for the windows that the step looks at, merged.
+        apart: there may be windows that open and close within the step, and computing all of ``windows`` twice costs
+            less than writing those to the delta only to read them again. They are emitted from as they are computed.
+    """
+
+    def __init__(
+        self, session: SparkSession, state: State, appends: Appends, intent: Intent, clock: Clock, windows: str,
+        apart: bool,
+    ):  # fmt: skip
+        self.session, self.state, self.appends, self.intent, self.clock = session, state, appends, intent, clock
+        self.query, self.apart = state.query, apart
+        self.rows = step.outcome(self.query, windows, clock)
+        self.delta = state.delta_name(intent.step)
+
+    def written(self) -> Made:
+        """Write delta and panes, each once however often the step runs."""
+        made = self._delta()
+        faults.passed("delta")
+        return self._panes(made)
+
+    def _delta(self) -> Made:
+        """Write the delta.
+
+        One that is whole already was written before a crash and may have been emitted from: it stays as it is,
+        so that panes and state agree even where adding doubles in another order ends in another last digit.
+        """
+        figures = (
+            F.count_if(~F.col("momentary")).alias("kept"), *_of_panes(),
+            (
+                F.expr("coalesce(sum(CASE WHEN gone IS NOT NULL THEN size(gone) END), 0L)")
+                if self.query.mode is not Mode.DISCARDING
+                else F.lit(0)
+            ).alias("gone"),
+            F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
+            F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
+        )  # fmt: skip
+        if self.state.is_whole(self.delta):
+            return Made(**_figures(self.state.read(self.session, self.delta).where(self._in_delta), figures))
+        measured = Measured(self.session.sql(self.rows).where(self._in_delta), *figures)
+        measured.frame.write.mode("overwrite").parquet(self.state.path(self.delta))
+        return Made(**measured.figures())
+
+    @property
+    def _in_delta(self) -> str:
+        return "NOT momentary" if self.apart else "true"
+
+    def _panes(self, made: Made) -> Made:
+        """Emit the panes, those of the delta as they stand in it."""
+        texts, momentary = [], None
+        if made.shown or made.gone:
+            emitting = self.state.read(self.session, self.delta).where("emit").where(self._in_delta)
+            emitting.createOrReplaceTempView("__w_delta")
+            texts = [panes.changes(self.query, "__w_delta", self.clock)] if made.gone else []
+            texts.append(panes.inserts(self.query, "__w_delta", self.clock, beside_changes=made.gone > 0))
+        if self.apart:
+            momentary = Measured(self.session.sql(self.rows).where("momentary AND shown"), *_of_panes())
+            momentary.frame.createOrReplaceTempView("__w_momentary")
+            texts.append(panes.inserts(self.query, "__w_momentary", self.clock, beside_changes=made.gone > 0))
+        if not texts:
+            return made
+        appended = self.appends.append(self.session.sql(" UNION ALL ".join(texts)), "panes", self.intent)
+        if momentary is None:
+            return made
+        passed = momentary.figures() if appended else _figures(self.session.table("__w_momentary"), _of_panes())
+        return made.with_panes(Made(**passed))
+
+
+def _of_panes() -> tuple[Column, ...]:
+    """Return the figures about panes of an outcome."""
+    each = (F.count_if(F.expr(f"shown AND timing = {timing}")).alias(name) for name, timing in _TIMINGS.items())
+    return (F.count_if(F.col("shown")).alias("shown"), *each)
+
+
+def _figures(rows: DataFrame, figures: tuple[Column, ...]) -> dict[str, Any]:
+    return rows.agg(*figures).collect()[0].asDict()
