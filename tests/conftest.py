@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 os.environ["WAREHOUSE_ENGINE"] = "embedded"
 
 # Most of what a test runs is run a few times: to compile it once, and quickly, costs less than to compile it again when
-# it is hot.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+# it is hot. (An engine takes no JDK_JAVA_OPTIONS from its environment.)
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -170,6 +170,7 @@ def test_records_that_go_while_a_step_is_read(broker, topic):
     assert found == [4, 4, 4]
 
 
+@pytest.mark.soak
 def test_panes_are_sent_on_once_whatever_fails(broker, topic, made, rows, monkeypatch):
     sent = broker.topic(f"{topic}-sent")
     broker.send(topic, {"team": "red", "n": 1}, {"team": "blue", "n": 5})

@@ -76,6 +76,7 @@ def test_a_changed_key_leaves_nothing_under_the_old_one(paper: Rows) -> None:
     assert paper("SELECT * FROM buckets ORDER BY 1") == [{"minutes": 2, "sessions": 1}, {"minutes": 4, "sessions": 1}]
 
 
+@pytest.mark.soak
 def test_what_replaces_a_row_that_was_taken_back_too_late_stays_out_with_it(rows: Rows, tmp_path: Path) -> None:
     """A session that was counted in a window which has closed is not counted again as it grows into an open one.
 

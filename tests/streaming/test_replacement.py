@@ -190,6 +190,7 @@ def test_explain_says_it_first_and_changes_nothing(rows: Rows, tmp_path: Path) -
     assert rows("DESCRIBE EXTENDED STREAMING TABLE t") == before
 
 
+@pytest.mark.soak
 def test_readers_go_on_or_are_named(rows: Rows, tmp_path: Path) -> None:
     """Those of columns that stay read each change once; who would lose one is told of before anything happens."""
     write(tmp_path / "in", *FIRST)

@@ -24,6 +24,7 @@ def files_of(engine: Any, folder: Path) -> int:
     return engine.spark.sql(f"DESCRIBE DETAIL delta.`{folder}`").first()["numFiles"]
 
 
+@pytest.mark.soak
 def test_many_steps_leave_few_files(engine: Any, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The readers of a table, one by one, are told of no pane twice; old records and files are folded meanwhile."""
     monkeypatch.setattr(upkeep, "STEPS", 3)
