@@ -19,6 +19,8 @@ RAISED = (PySparkException, Py4JError)
 """What PySpark raises for mistakes in SQL and for failures while it runs."""
 
 _LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+))")
+_JAVA_CLASS = re.compile(r"^(?:An error occurred while calling \S+\.\s*: )?(?:[\w$]+\.)+[A-Z]\w*(?:Exception|Error): ")
+"""How Py4J and Java begin a message that no condition goes with."""
 _WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
 """Conditions (None: no condition) that only say where something else went wrong."""
 
@@ -63,8 +65,11 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         return WarehouseError(diagnostic("WAREHOUSE_DISK_FULL"), source=source)
     error = root(error)
     said = str(error)
-    condition = _ask(error, "getCondition") or _condition_in(said) or "WAREHOUSE_SPARK_FAILED"
-    state = _ask(error, "getSqlState") or "XX000"
+    condition, state = _ask(error, "getCondition") or _condition_in(said), _ask(error, "getSqlState")
+    if condition is None:
+        missing = "java.io.FileNotFoundException" in said
+        condition, state = ("PATH_NOT_FOUND", "42K03") if missing else ("WAREHOUSE_SPARK_FAILED", state)
+    state = state or "XX000"
     span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
     hint = next((way for prefix, way in _WAYS_OUT.items() if condition.startswith(prefix)), None)
     if condition.startswith("FAILED_READ_FILE") and _OWN_FILE.search(said):
@@ -149,6 +154,7 @@ def _sentence(error: BaseException, said: str) -> str:
     text = re.split(r"\n==|\n\s+at |;\n|\n'|\nJVM stacktrace|\n\tat ", text)[0]
     text = re.sub(r"\s*SQLSTATE: \w{5}.*", "", text, flags=re.DOTALL)
     text = _LINE_AND_POSITION.sub("", text)
+    text = _JAVA_CLASS.sub("", text)
     text = re.sub(
         r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", "A function failed: ", text, flags=re.DOTALL
     )
