@@ -109,7 +109,7 @@ def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
                                 wrong.append(f"{value}: {rows}")
                 except Exception as error:
                     with guard:
-                        wrong.append(str(error)[:200])
+                        wrong.append(str(error)[:2000])
             connection.close()
 
         crowd = [threading.Thread(target=client, args=(n,)) for n in range(clients)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,13 @@ def test_what_was_compiled_is_used_again(engine: Engine, tmp_path: Path, monkeyp
 
     other = written(tmp_path / "two", 43)
     assert java_sources.load(gateway, other, "seen.Answer43").newInstance().inner().given() == 43
+
+
+def test_no_method_locks_its_class_instead_of_its_object() -> None:
+    sources = list((Path(__file__).parents[2] / "warehouse").rglob("*.java"))
+    both = re.compile(r"\b(private\b.*\bsynchronized|synchronized\b.*\bprivate)\b.*\(.*\{")
+    assert len(sources) > 40
+    assert [file.name for file in sources if both.search(file.read_text())] == []
 
 
 def test_nothing_is_kept_where_nothing_can_be_written(

@@ -104,6 +104,7 @@ CASES = {
     "name of a bound taken": "SELECT * FROM TUMBLE((SELECT at, score AS window_end FROM STREAM plays), DESCRIPTOR(at), '1 hour')",
     "grouping function of a month": "SELECT window.start FROM STREAM plays GROUP BY window(at, '1 month')",
     "error of Spark": "SELECT player\nFROM nosuchtable\nWHERE 1 = 1",
+    "path that is not there": "SELECT * FROM delta.`/nowhere/at/all` VERSION AS OF 2",
     "syntax error of Spark": "SELECT player\nFRM teams",
     "error while it runs": "SELECT 1 / (id - 3) AS r\nFROM range(5)",
 }

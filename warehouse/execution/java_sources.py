@@ -2,6 +2,9 @@
 
 What was compiled is kept beside the jars, under a name that tells of the sources and of Spark, so that an engine
 compiles only what no engine before it has.
+
+No method there is both private and synchronized: Janino makes a private one static, which then locks its class and
+not its object.
 """
 
 from __future__ import annotations

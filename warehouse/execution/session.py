@@ -175,7 +175,7 @@ def _open(
     jvm_lock = lock.acquire_in(machine.view, place.path)
     shutil.rmtree(place.scratch, ignore_errors=True)
     _clear_unfinished(place)
-    for path in (place.metastore, place.tables, place.scratch):
+    for path in (place.metastore, place.tables, place.scratch, place.scratch / "hive-resources"):
         path.mkdir(exist_ok=True)
     if place.moved_from is not None:
         relocate.metastore(machine.view, place)

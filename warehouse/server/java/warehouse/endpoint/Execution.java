@@ -100,7 +100,7 @@ public class Execution extends SparkExecuteStatementOperation {
   }
 
   /** What the protocol has no name for travels as text, as it does in the engine's own results. */
-  private synchronized void makePortable() throws Exception {
+  synchronized void makePortable() throws Exception {
     Class spark = SparkExecuteStatementOperation.class;
     String field = spark.getName().replace('.', '$') + "$$result";
     Dataset given = (Dataset) Fields.get(spark, this, field);

@@ -103,7 +103,7 @@ public class Ledger extends HiveThriftServer2EventManager {
     ended(id, "closed", null);
   }
 
-  private synchronized void ended(String id, String how, String message) {
+  synchronized void ended(String id, String how, String message) {
     ObjectNode known = (ObjectNode) running.remove(id);
     if (known == null) {
       return; // it had ended before

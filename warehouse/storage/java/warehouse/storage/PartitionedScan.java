@@ -101,7 +101,7 @@ public class PartitionedScan extends FileSourceScanExec {
   }
 
   /** The files that may hold rows that the query wants, as far as is known before it runs. */
-  private synchronized PartitionedFile[] partitions() {
+  synchronized PartitionedFile[] partitions() {
     if (chosen == null) {
       chosen = kept(selectedPartitions().toPartitionArray());
     }
