@@ -30,6 +30,7 @@ def test_no_process_is_started(engine: Engine, schema: str, tmp_path: Path) -> N
     recording.stop()
     seen = view.java.nio.file.Path.of(str(tmp_path / "seen.jfr"), engine.spark._sc._gateway.new_array(view.String, 0))
     recording.dump(seen)
+    recording.close()
     events = view.jdk.jfr.consumer.RecordingFile.readAllEvents(seen)
     started = [events.get(n).getString("command") for n in range(events.size())]
     assert [command for command in started if command.split()[0] in COMMANDS] == []
