@@ -13,9 +13,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow as pa
-
-from benchmarks import answers, arguments, protocol, report, status
+from benchmarks import arguments, protocol, report, ways
 from benchmarks.systems import HEAP, Duck, Warehouse, opened
 from benchmarks.tpch import data
 
@@ -56,23 +54,9 @@ def main(given: list[str]) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     with opened(Warehouse.open(folder, {"memory": HEAP})) as system:
         load(system, files)
-
-        def asked(number: int, text: str) -> pa.Table:
-            system.spark.catalog.setCurrentDatabase(f"way{number}")
-            return system.run(text)
-
-        acts = {
-            (case, way): lambda number=number, text=text: asked(number, text)
-            for case, text in QUERIES.items() for number, way in enumerate(WAYS)
-        }  # fmt: skip
-        runs = protocol.turns(
-            acts, chosen.rounds, system.process,
-            lambda case, answer: answers.difference(QUERIES[case], answer, expected[case]),
-        )  # fmt: skip
+        runs, watched = ways.timed(system, QUERIES, tuple(WAYS), expected, chosen.rounds)
         lines = []
-        for (case, way), act in acts.items():
-            with status.watched(system.spark) as seen:
-                act()
+        for (case, way), seen in watched.items():
             exchanges = sum(o.name == "Exchange" and "hashpartitioning" in o.description for o in seen.operators)
             lines.append([case, way, exchanges, f"{seen.shuffled:,}"])
     text = "\n\n".join((

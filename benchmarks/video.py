@@ -16,9 +16,7 @@ from __future__ import annotations
 import re
 import shutil
 
-import pyarrow as pa
-
-from benchmarks import answers, arguments, protocol, report, status
+from benchmarks import arguments, protocol, report, ways
 from benchmarks.systems import HEAP, Duck, Warehouse, opened
 
 CUSTOMERS = 40
@@ -108,23 +106,9 @@ def main(given: list[str]) -> int:
             system.run(f"CREATE {'TABLE' if way in told else 'VIEW'} way{number}.{text}")
         with opened(Duck({"sessions": files / "*.parquet"})) as duck:
             expected = {name: duck.run(_for_duck(text)) for name, text in asked.items()}
-
-        def run(number: int, text: str) -> pa.Table:
-            system.spark.catalog.setCurrentDatabase(f"way{number}")
-            return system.run(text)
-
-        acts = {
-            (query, way): lambda number=number, text=text: run(number, text)
-            for query, text in asked.items() for number, way in enumerate(WAYS)
-        }  # fmt: skip
-        runs = protocol.turns(
-            acts, chosen.rounds, system.process,
-            lambda query, answer: answers.difference(asked[query], answer, expected[query]),
-        )  # fmt: skip
+        runs, watched = ways.timed(system, asked, WAYS, expected, chosen.rounds)
         lines = []
-        for (query, way), act in acts.items():
-            with status.watched(system.spark) as seen:
-                act()
+        for (query, way), seen in watched.items():
             reading = [s for s in seen.stages if s.read]
             lines.append([query, way, sum(len(s.tasks) for s in reading), f"{sum(s.rows_read for s in reading):,}",
                           f"{sum(s.read for s in reading) / 1e6:.1f}"])  # fmt: skip

@@ -23,3 +23,12 @@ def rows_in(engine: Any, schema: str) -> Iterator[Rows]:
     rows(f"CREATE SCHEMA {schema}; USE {schema}")
     yield rows
     rows("USE default")
+
+
+def rows_shuffled(engine: Any, schema: str) -> Iterator[Rows]:
+    """Yield as ``rows_in`` does; meanwhile no side of a join is small enough to be broadcast."""
+    setting = "spark.sql.autoBroadcastJoinThreshold"
+    before = engine.spark.conf.get(setting)
+    engine.spark.conf.set(setting, "-1")
+    yield from rows_in(engine, schema)
+    engine.spark.conf.set(setting, before)

@@ -94,11 +94,11 @@ class Engine:
         self.tables.mend(moved)
         self._cancelling, self._of_a_session = Cancelling(spark.sparkContext), False
         self._claims: dict[tuple[str, str], threading.RLock] = {}
-        self._watchers: list[tuple[str, Callable[[Progress | TrainingProgress], None]]] = []
+        self._watchers: list[tuple[str, Report]] = []
         self._sessions: WeakSet[Engine] = WeakSet([self])
         self._guard = threading.Lock()
 
-    def on(self, spark: Any, on_progress: Callable[[Progress | TrainingProgress], None] | None = None) -> Engine:
+    def on(self, spark: Any, on_progress: Report | None = None) -> Engine:
         """Return this engine for another session: settings, current schema and temporary views are that one's.
 
         Args:
@@ -226,7 +226,7 @@ class Engine:
         out: list[plans.Plan] = []
         for source in self._sources(text, name):
             try:
-                planned = self._planned(source, draft)
+                planned = self._planned(parse(source), draft)
             except WarehouseError as error:
                 unknown = error.condition in ("TABLE_OR_VIEW_NOT_FOUND", "WAREHOUSE_MODEL_NOT_FOUND")
                 if not unknown or not any(m in str(error).lower() for m in made):
@@ -257,8 +257,9 @@ class Engine:
         for source in self._sources(text, name):
             self.kept.begin(self.spark)
             with self._cancelling.statement():
-                with self._alone(source):
-                    result = self._executed(self._planned(source, None, parameters), parameters or {})
+                statement = parse(source)
+                with self._alone(statement):
+                    result = self._executed(self._planned(statement, None, parameters), parameters or {})
                 yield result
 
     def prepare(self, source: SourceText) -> Prepared:
@@ -267,7 +268,7 @@ class Engine:
         Raises:
             WarehouseError: it cannot be planned; rendered with its text.
         """
-        match self._planned(source):
+        match self._planned(parse(source)):
             case plans.RunSpark(
                 fragment=fragment, keep_view=None, forget_view=None, drops=(), evaluations=(), keeping=None
             ):
@@ -297,7 +298,7 @@ class Engine:
             return Result(source)
 
         with self._cancelling.statement():
-            self._executed(self._planned(source), {}, hold)
+            self._executed(self._planned(parse(source)), {}, hold)
         return begun[0]
 
     def explain_failure(self, source: SourceText, error: BaseException) -> WarehouseError:
@@ -305,7 +306,7 @@ class Engine:
         from warehouse.execution.spark_errors import translate
 
         try:
-            plan = self._planned(source)
+            plan = self._planned(parse(source))
         except WarehouseError:
             return translate(error, source)
         fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
@@ -316,9 +317,8 @@ class Engine:
         self._cancelling.cancel()
 
     @contextmanager
-    def _alone(self, source: SourceText) -> Iterator[None]:
+    def _alone(self, statement: statements.Statement) -> Iterator[None]:
         """Let one statement at a time make, replace or drop what has a name; sessions would cross otherwise."""
-        statement = parse(source)
         if isinstance(statement, statements.Explain) and statement.mode == "ANALYZE":
             statement = statement.statement
         names = [statement.name] if isinstance(statement, _MAKING) else []
@@ -334,7 +334,7 @@ class Engine:
         return [text] if isinstance(text, SourceText) else split(text, name)
 
     def _planned(
-        self, source: SourceText, catalog: Catalog | None = None, parameters: Parameters | None = None
+        self, statement: statements.Statement, catalog: Catalog | None = None, parameters: Parameters | None = None
     ) -> plans.Plan:
         from warehouse.execution.analyzer import SparkAnalyzer
         from warehouse.execution.session import enter
@@ -342,7 +342,7 @@ class Engine:
         from warehouse.planning.lower import plan
 
         enter(self.spark)
-        learning, statement, analyzer = self.learning, parse(source), self.analyzer
+        learning, analyzer = self.learning, self.analyzer
         if parameters and not _keeps_its_text(statement):
             analyzer = SparkAnalyzer(self.spark, parameters)
         context = Context(

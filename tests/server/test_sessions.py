@@ -59,12 +59,13 @@ def running(engine: Engine) -> int:
     return len(engine.spark.sparkContext.statusTracker().getActiveJobsIds())
 
 
-def test_a_query_is_cancelled(engine: Engine, jdbc: Jdbc) -> None:
+def cancel(text: str, engine: Engine, jdbc: Jdbc, after: float = 0, patience: float = 30) -> None:
+    """Run a statement and cancel it ``after`` as many seconds as it has had a job; it fails, and its jobs are gone."""
     failure: list[Any] = []
 
     def run() -> None:
         try:
-            jdbc.run(SLOW)
+            jdbc.run(text)
         except Exception as error:
             failure.append(error)
 
@@ -72,10 +73,15 @@ def test_a_query_is_cancelled(engine: Engine, jdbc: Jdbc) -> None:
     thread = threading.Thread(target=run)
     thread.start()
     wait_until(lambda: running(engine) > before)
+    time.sleep(after)
     jdbc.statement.cancel()
-    thread.join(30)
+    thread.join(patience)
     assert failure
     wait_until(lambda: running(engine) == before)
+
+
+def test_a_query_is_cancelled(engine: Engine, jdbc: Jdbc) -> None:
+    cancel(SLOW, engine, jdbc)
     jdbc.statement = jdbc.connection.createStatement()
     assert jdbc.run("SELECT 1") == [["1"]]
 
@@ -87,23 +93,7 @@ def test_a_statement_of_ours_is_cancelled(engine: Engine, schema: str, jdbc: Jdb
     jdbc.run("CREATE STREAM s (a INT) USING json OPTIONS (path 's')")
     counted = SLOW.replace("count(*)", "count(*) AS c")
     slow = f"CREATE STREAMING TABLE t AS SELECT s.a, b.c FROM STREAM s JOIN ({counted}) b"
-    failure: list[Any] = []
-
-    def run() -> None:
-        try:
-            jdbc.run(slow)
-        except Exception as error:
-            failure.append(error)
-
-    before = running(engine)
-    thread = threading.Thread(target=run)
-    thread.start()
-    wait_until(lambda: running(engine) > before)
-    time.sleep(0.5)
-    jdbc.statement.cancel()
-    thread.join(60)
-    assert failure
-    wait_until(lambda: running(engine) == before)
+    cancel(slow, engine, jdbc, after=0.5, patience=60)
     wait_until(lambda: engine.catalog.streaming_table(schema, "t") is None)
     jdbc.statement = jdbc.connection.createStatement()
     assert jdbc.run("SHOW STREAMING TABLES") == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import status
-from tests.statements import Rows, rows_in
+from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 
 JOIN = "SELECT count(*) AS n, sum(v) AS v, sum(w) AS w FROM {} AS l JOIN {} AS o ON l.k = o.ok"
@@ -16,11 +16,7 @@ JOIN = "SELECT count(*) AS n, sum(v) AS v, sum(w) AS w FROM {} AS l JOIN {} AS o
 
 @pytest.fixture(scope="module")
 def rows(engine: Engine) -> Iterator[Rows]:
-    spark = engine.spark
-    before = spark.conf.get("spark.sql.autoBroadcastJoinThreshold")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    yield from rows_in(engine, "distributed")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", before)
+    yield from rows_shuffled(engine, "distributed")
 
 
 @pytest.fixture(scope="module")

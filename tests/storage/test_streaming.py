@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.statements import Rows, rows_in
+from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 from warehouse.storage.panes import Panes
 from warehouse.streaming import faults, upkeep
@@ -25,11 +25,7 @@ Arrive = Callable[[int], None]
 
 @pytest.fixture(scope="module")
 def rows(engine: Engine) -> Iterator[Rows]:
-    spark = engine.spark
-    before = spark.conf.get("spark.sql.autoBroadcastJoinThreshold")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    yield from rows_in(engine, "spread")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", before)
+    yield from rows_shuffled(engine, "spread")
 
 
 @pytest.fixture(scope="module")

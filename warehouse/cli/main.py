@@ -99,28 +99,31 @@ def _sql(invocation: Invocation, words: Sequence[str], console: Console, output:
         return _on_server(invocation, texts, console, output)
     if not embedded:
         return _in_background(folder, words, texts, console)
-    from warehouse.cli.script import Text
-
-    interrupts, form = _ready(invocation, output)
-    engine = _opened(opener, folder, {}, console)
-    try:
-        runner = _runner(engine, invocation, console, output, interrupts, form)
-        whole = [Text(text, name) for text, name in texts]
-        return runner.check(whole) if invocation.dry_run else runner.run(whole)
-    finally:
-        engine.close()
+    return _on(lambda: _opened(opener, folder, {}, console), invocation, texts, console, output)
 
 
 def _on_server(
     invocation: Invocation, texts: Sequence[tuple[str, str | None]], console: Console, output: Output
 ) -> int:
-    from warehouse.cli.script import Text
     from warehouse.cli.thrift_client import ThriftEngine
 
     if invocation.parameters:
         raise UsageError("--param does not go with --server: the protocol carries no parameters")
+    return _on(lambda: ThriftEngine(invocation.server or ""), invocation, texts, console, output)
+
+
+def _on(
+    opened: Callable[[], Any],
+    invocation: Invocation,
+    texts: Sequence[tuple[str, str | None]],
+    console: Console,
+    output: Output,
+) -> int:
+    """Run texts on an engine, which is opened once it is known that they can be shown, or only check them."""
+    from warehouse.cli.script import Text
+
     interrupts, form = _ready(invocation, output)
-    engine = ThriftEngine(invocation.server or "")
+    engine = opened()
     try:
         runner = _runner(engine, invocation, console, output, interrupts, form)
         whole = [Text(text, name) for text, name in texts]

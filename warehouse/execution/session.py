@@ -35,6 +35,9 @@ from warehouse.execution.folder import Folder
 
 DEFAULTS = Path(__file__).parent / "defaults"
 
+_RESOURCES = "hive-resources"
+"""Where Hive would put jars for its sessions. It is made here: of two sessions that make it at once, one is refused."""
+
 Rules = Callable[[Any], "Future[Any]"]
 
 
@@ -175,7 +178,7 @@ def _open(
     jvm_lock = lock.acquire_in(machine.view, place.path)
     shutil.rmtree(place.scratch, ignore_errors=True)
     _clear_unfinished(place)
-    for path in (place.metastore, place.tables, place.scratch, place.scratch / "hive-resources"):
+    for path in (place.metastore, place.tables, place.scratch, place.scratch / _RESOURCES):
         path.mkdir(exist_ok=True)
     if place.moved_from is not None:
         relocate.metastore(machine.view, place)
@@ -230,7 +233,7 @@ def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> d
             "spark.hadoop.javax.jdo.option.ConnectionURL": relocate.url(place, create=True),
             "spark.hadoop.hive.exec.scratchdir": str(place.scratch / "hive"),
             "spark.hadoop.hive.exec.local.scratchdir": str(place.scratch / "hive-local"),
-            "spark.hadoop.hive.downloaded.resources.dir": str(place.scratch / "hive-resources"),
+            "spark.hadoop.hive.downloaded.resources.dir": str(place.scratch / _RESOURCES),
             "spark.hadoop.hive.querylog.location": str(place.scratch / "hive-log"),
         }
     )

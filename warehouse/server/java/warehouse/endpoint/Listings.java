@@ -18,134 +18,128 @@ import org.apache.spark.unsafe.Platform;
 
 /** What there is, as tools ask for it: Spark's operations with their columns, and rows that Python gives. */
 class Listings {
-  private static void fill(House house, SparkSession session, RowSet rows, String kind, Object[] asked) {
-    try {
-      String arguments = new ObjectMapper().writeValueAsString(asked);
-      Statement statement = new Statement(session, kind, arguments, null);
-      Dialect.ask(house.lister, statement);
-      JsonNode given = new ObjectMapper().readTree(statement.rows);
-      for (int i = 0; i < given.size(); i++) {
-        JsonNode cells = (JsonNode) given.get(i);
-        Object[] row = new Object[cells.size()];
-        for (int j = 0; j < row.length; j++) {
-          JsonNode cell = (JsonNode) cells.get(j);
-          row[j] = cell.isNull() ? null : cell.isInt() ? (Object) Integer.valueOf(cell.intValue()) : cell.textValue();
+  /** What is asked of Python for one listing. */
+  static class Asked {
+    private final House house;
+    private final SparkSession session;
+    private final String kind;
+    private final Object[] patterns;
+
+    Asked(House house, SparkSession session, String kind, Object[] patterns) {
+      this.house = house;
+      this.session = session;
+      this.kind = kind;
+      this.patterns = patterns;
+    }
+
+    void into(RowSet rows) {
+      try {
+        Statement statement = new Statement(session, kind, new ObjectMapper().writeValueAsString(patterns), null);
+        Dialect.ask(house.lister, statement);
+        JsonNode given = new ObjectMapper().readTree(statement.rows);
+        for (int i = 0; i < given.size(); i++) {
+          JsonNode cells = (JsonNode) given.get(i);
+          Object[] row = new Object[cells.size()];
+          for (int j = 0; j < row.length; j++) {
+            JsonNode cell = (JsonNode) cells.get(j);
+            row[j] = cell.isNull() ? null : cell.isInt() ? (Object) Integer.valueOf(cell.intValue()) : cell.textValue();
+          }
+          rows.addRow(row);
         }
-        rows.addRow(row);
+      } catch (Exception error) {
+        Platform.throwException((Object) error instanceof Refusal ? error : new Refusal("[WAREHOUSE_INTERNAL] " + kind + " cannot be listed: " + error + " SQLSTATE: XX000", "XX000"));
       }
-    } catch (Exception error) {
-      Platform.throwException((Object) error instanceof Refusal ? error : new Refusal("[WAREHOUSE_INTERNAL] " + kind + " cannot be listed: " + error + " SQLSTATE: XX000", "XX000"));
     }
   }
 
   static class Catalogs extends SparkGetCatalogsOperation {
-    private final House house;
-    private final SparkSession own;
+    private final Asked asked;
 
     Catalogs(House house, SparkSession session, HiveSession parent) {
       super(session, parent);
-      this.house = house;
-      this.own = session;
+      this.asked = new Asked(house, session, "catalogs", new Object[0]);
     }
 
     public void runInternal() throws HiveSQLException {
       setState(OperationState.RUNNING);
-      fill(house, own, rowSet, "catalogs", new Object[0]);
+      asked.into(rowSet);
       setState(OperationState.FINISHED);
     }
   }
 
   static class Schemas extends SparkGetSchemasOperation {
-    private final House house;
-    private final SparkSession own;
-    private final Object[] asked;
+    private final Asked asked;
 
     Schemas(House house, SparkSession session, HiveSession parent, String catalog, String schema) {
       super(session, parent, catalog, schema);
-      this.house = house;
-      this.own = session;
-      this.asked = new Object[] {catalog, schema};
+      this.asked = new Asked(house, session, "schemas", new Object[] {catalog, schema});
     }
 
     public void runInternal() throws HiveSQLException {
       setState(OperationState.RUNNING);
-      fill(house, own, rowSet, "schemas", asked);
+      asked.into(rowSet);
       setState(OperationState.FINISHED);
     }
   }
 
   static class Tables extends SparkGetTablesOperation {
-    private final House house;
-    private final SparkSession own;
-    private final Object[] asked;
+    private final Asked asked;
 
     Tables(House house, SparkSession session, HiveSession parent, String catalog, String schema, String table,
         List types) {
       super(session, parent, catalog, schema, table, types);
-      this.house = house;
-      this.own = session;
-      this.asked = new Object[] {catalog, schema, table, types};
+      this.asked = new Asked(house, session, "tables", new Object[] {catalog, schema, table, types});
     }
 
     public void runInternal() throws HiveSQLException {
       setState(OperationState.RUNNING);
-      fill(house, own, rowSet, "tables", asked);
+      asked.into(rowSet);
       setState(OperationState.FINISHED);
     }
   }
 
   static class TableTypes extends SparkGetTableTypesOperation {
-    private final House house;
-    private final SparkSession own;
+    private final Asked asked;
 
     TableTypes(House house, SparkSession session, HiveSession parent) {
       super(session, parent);
-      this.house = house;
-      this.own = session;
+      this.asked = new Asked(house, session, "table_types", new Object[0]);
     }
 
     public void runInternal() throws HiveSQLException {
       setState(OperationState.RUNNING);
-      fill(house, own, rowSet, "table_types", new Object[0]);
+      asked.into(rowSet);
       setState(OperationState.FINISHED);
     }
   }
 
   static class Columns extends SparkGetColumnsOperation {
-    private final House house;
-    private final SparkSession own;
-    private final Object[] asked;
+    private final Asked asked;
 
     Columns(House house, SparkSession session, HiveSession parent, String catalog, String schema, String table,
         String column) {
       super(session, parent, catalog, schema, table, column);
-      this.house = house;
-      this.own = session;
-      this.asked = new Object[] {catalog, schema, table, column};
+      this.asked = new Asked(house, session, "columns", new Object[] {catalog, schema, table, column});
     }
 
     public void runInternal() throws HiveSQLException {
       setState(OperationState.RUNNING);
-      fill(house, own, rowSet, "columns", asked);
+      asked.into(rowSet);
       setState(OperationState.FINISHED);
     }
   }
 
   static class Functions extends SparkGetFunctionsOperation {
-    private final House house;
-    private final SparkSession own;
-    private final Object[] asked;
+    private final Asked asked;
 
     Functions(House house, SparkSession session, HiveSession parent, String catalog, String schema, String function) {
       super(session, parent, catalog, schema, function);
-      this.house = house;
-      this.own = session;
-      this.asked = new Object[] {catalog, schema, function};
+      this.asked = new Asked(house, session, "functions", new Object[] {catalog, schema, function});
     }
 
     public void runInternal() throws HiveSQLException {
       setState(OperationState.RUNNING);
-      fill(house, own, rowSet, "functions", asked);
+      asked.into(rowSet);
       setState(OperationState.FINISHED);
     }
   }

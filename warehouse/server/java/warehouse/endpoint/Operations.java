@@ -73,7 +73,8 @@ public class Operations extends SparkSQLOperationManager {
         new Listings.Functions(house, session(parent), parent, catalog, schema, function));
   }
 
-  private Operation kept(Operation operation) {
+  /** All sessions share the map, which is guarded by this object; not private, or Janino would lock the class. */
+  synchronized Operation kept(Operation operation) {
     handleToOperation().put(operation.getHandle(), operation);
     return operation;
   }
