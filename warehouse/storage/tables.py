@@ -25,7 +25,7 @@ SOURCES = Path(__file__).parent / "java"
 
 def compile_ahead(gateway: Any) -> None:
     """Compile what the first query would wait for, then the rest for later engines."""
-    for name in ("Layouts", "Scans", "PartitionedScan", "FewFiles", "Pruning", "Facts", "WholeSums"):
+    for name in ("Layouts", "Scans", "PartitionedScan", "FewFiles", "Listed", "Pruning", "Facts", "WholeSums"):
         java_sources.load(gateway, SOURCES, f"warehouse.storage.{name}")
     java_sources.keep(gateway, SOURCES)
 

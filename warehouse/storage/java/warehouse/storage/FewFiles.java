@@ -2,10 +2,7 @@ package warehouse.storage;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.WeakHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
@@ -38,16 +35,10 @@ import scala.collection.mutable.ListBuffer;
 
 /**
  * Lists the files of tables that have few of them. Delta starts a Spark job for each scan of each query to learn which
- * files it reads; here a version's files are collected once, and what a query wants of them is decided by
+ * files it reads; here they are {@link Listed} once for a version, and what a query wants of them is decided by
  * {@link Pruning} alone, so that the sizes that joins are planned by are those of the files that are left.
  */
 public final class FewFiles extends Rule {
-  /** Of more files than this Delta's job is worth its start. */
-  private static final int FEW = 256;
-
-  /** By snapshots, which are gone when a log has moved on and no plan needs them. */
-  private static final Map LISTED = Collections.synchronizedMap(new WeakHashMap());
-
   private final SparkSession session;
 
   FewFiles(SparkSession session) {
@@ -127,10 +118,10 @@ public final class FewFiles extends Rule {
     HadoopFsRelation files = (HadoopFsRelation) table.relation();
     TahoeLogFileIndex index = (TahoeLogFileIndex) files.location();
     Snapshot snapshot = index.getSnapshot();
-    if (snapshot.numOfFiles() > FEW) {
+    if (!Listed.few(snapshot)) {
       return table;
     }
-    AddFile[] all = all(snapshot);
+    AddFile[] all = Listed.files(snapshot);
     List kept = kept(all, index.path(), conditions);
     DataSize total = size(Arrays.asList(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
@@ -145,15 +136,6 @@ public final class FewFiles extends Rule {
         prepared, files.partitionSchema(), files.dataSchema(), files.bucketSpec(), files.fileFormat(),
         files.options(), files.sparkSession());
     return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
-  }
-
-  private static AddFile[] all(Snapshot snapshot) {
-    AddFile[] known = (AddFile[]) LISTED.get(snapshot);
-    if (known == null) {
-      known = (AddFile[]) snapshot.allFiles().collect();
-      LISTED.put(snapshot, known);
-    }
-    return known;
   }
 
   private List kept(AddFile[] files, Path folder, Seq conditions) {

@@ -104,7 +104,7 @@ public class Layouts {
     List found = new ArrayList();
     found.add(String.valueOf(snapshot.version()));
     found.add(snapshot.metadata().id());
-    AddFile[] files = (AddFile[]) snapshot.allFiles().collect();
+    AddFile[] files = Listed.files(snapshot);
     for (int i = 0; i < files.length; i++) {
       found.add(files[i].absolutePath(snapshot.deltaLog()).toString());
     }
@@ -116,7 +116,7 @@ public class Layouts {
     Snapshot snapshot = snapshot(session, path);
     ListBuffer chosen = new ListBuffer();
     Set wanted = new HashSet(names);
-    AddFile[] files = (AddFile[]) snapshot.allFiles().collect();
+    AddFile[] files = Listed.files(snapshot);
     for (int i = 0; i < files.length; i++) {
       if (wanted.contains(files[i].absolutePath(snapshot.deltaLog()).getName())) {
         chosen.addOne(files[i]);

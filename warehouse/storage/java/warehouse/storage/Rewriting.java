@@ -27,7 +27,7 @@ public class Rewriting {
   Rewriting(DeltaLog log) {
     this.log = log;
     this.transaction = log.startTransaction();
-    AddFile[] all = (AddFile[]) transaction.snapshot().allFiles().collect();
+    AddFile[] all = Listed.files(transaction.snapshot());
     for (int i = 0; i < all.length; i++) {
       files.put(all[i].absolutePath(log).getName(), all[i]);
     }
