@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -25,7 +26,7 @@ from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import faults, late, panes, rejected, upkeep
+from warehouse.streaming import faults, late, lateness, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.grouping import NO_ROWS, gathered, grouped
 from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at
@@ -40,6 +41,8 @@ Report = Callable[[Commit], None]
 
 FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
+FEW_BYTES = 64 * 1024
+"""Of a source that tells its size no more than these are few rows, whatever the format."""
 
 
 class Manner(Enum):
@@ -53,11 +56,19 @@ class Manner(Enum):
     """Rows and all of the state, which is less than they are, are grouped together."""
 
 
-def manner(query: WindowedQuery, intent: Intent, last: Commit) -> Manner:
-    """Choose how a step is run before its rows are looked at: from what the last one was like."""
+def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[], int]) -> Manner:
+    """Choose how a step is run before its rows are looked at: from what the last one was like.
+
+    Args:
+        query: the streaming table's.
+        intent: the step's.
+        last: the commit before.
+        size: tells about how many bytes the rows of the step are; asked where the last one had none.
+    """
     of_state = last.base_rows + last.delta_rows
-    foreseen = intent.batch is None or last.rows > 0  # a replay's steps are small, others are like the last one
-    if foreseen and of_state <= MUCH_STATE and last.rows <= FEW_ROWS:
+    replayed = intent.batch is None  # whose steps are small
+    few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
+    if few and of_state <= MUCH_STATE:
         return Manner.FEW
     return Manner.AT_ONCE if of_state <= last.rows and step.comes_in_pieces(query) else Manner.STAGED
 
@@ -142,7 +153,7 @@ class Runner:
     ) -> Commit:
         assert self.state
         session = frames[0].sparkSession if frames else self.session
-        how = manner(query, intent, last)
+        how = manner(query, intent, last, partial(lateness.size, frames or []))
         self._tune(session, how is Manner.FEW)
         new = NO_ROWS
         if frames is not None and how is Manner.AT_ONCE:

@@ -8,12 +8,17 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Fixed, Sessions, Sliding
 from warehouse.language.statements import Mode
+from warehouse.streaming import runner
 from warehouse.streaming.log import START, Commit, Intent
-from warehouse.streaming.runner import FEW_ROWS, MUCH_STATE, Manner, manner
+from warehouse.streaming.runner import FEW_BYTES, FEW_ROWS, MUCH_STATE, Manner
 
 TRIGGER = Node(Kind.AT_WATERMARK, 0)
 QUERY = WindowedQuery((), Fixed(60), TRIGGER, Mode.ACCUMULATING, 0, (), None, ())
 INTENT = Intent(2, 1, 0, 0)
+
+
+def manner(query: WindowedQuery, intent: Intent, last: Commit, size: int = 1 << 60) -> Manner:
+    return runner.manner(query, intent, last, lambda: size)
 
 
 def last(rows: int, state: int) -> Commit:
@@ -21,12 +26,19 @@ def last(rows: int, state: int) -> Commit:
 
 
 def test_it_follows_from_the_last_step() -> None:
-    assert manner(QUERY, Intent(1, 0, 0, 0), START) is Manner.AT_ONCE  # nothing is known yet
+    assert manner(QUERY, Intent(1, 0, 0, 0), START) is Manner.AT_ONCE  # a source that does not know its size
     assert manner(QUERY, INTENT, last(FEW_ROWS, MUCH_STATE)) is Manner.FEW
     assert manner(QUERY, INTENT, last(FEW_ROWS, MUCH_STATE + 1)) is Manner.STAGED
     assert manner(QUERY, INTENT, last(10 * MUCH_STATE, 10 * MUCH_STATE)) is Manner.AT_ONCE
     assert manner(QUERY, INTENT, last(10 * MUCH_STATE, 10 * MUCH_STATE + 1)) is Manner.STAGED
     assert manner(QUERY, Intent(2, None, 0, 0), START) is Manner.FEW  # a replay's steps are small
+
+
+def test_where_the_last_one_had_no_rows_the_source_tells() -> None:
+    assert manner(QUERY, Intent(1, 0, 0, 0), START, FEW_BYTES) is Manner.FEW
+    assert manner(QUERY, Intent(1, 0, 0, 0), START, FEW_BYTES + 1) is Manner.AT_ONCE
+    assert manner(QUERY, INTENT, last(0, MUCH_STATE + 1), FEW_BYTES) is Manner.STAGED
+    assert manner(QUERY, INTENT, last(FEW_ROWS + 1, 0), 0) is Manner.AT_ONCE
 
 
 def test_what_needs_whole_windows_is_staged() -> None:
