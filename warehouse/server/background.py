@@ -179,14 +179,17 @@ class Local:
         self._socket.close()
 
     def _accept(self) -> None:
-        self._spare = self._session()
+        self._make_spare()
         while True:
             try:
                 connection, _ = self._socket.accept()
             except OSError:
                 return
-            spare, self._spare = self._spare, None
-            threading.Thread(target=self._serve, args=(connection, spare or self._session()), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _make_spare(self) -> None:
+        """Have a session ready for who comes next."""
+        if self._spare is None:
             self._spare = self._session()
 
     def _session(self) -> SparkSession:
@@ -196,15 +199,17 @@ class Local:
         session.sql("SELECT 1").collect()
         return session
 
-    def _serve(self, connection: socket.socket, session: SparkSession) -> None:
+    def _serve(self, connection: socket.socket) -> None:
         with self._guard:
             self._clients += 1
+            session, self._spare = self._spare, None
         try:
-            _Client(connection, self._engine.on(session), self).serve()
+            _Client(connection, self._engine.on(session or self._session()), self).serve()
         finally:
             with self._guard:
                 self._clients -= 1
                 self._last = time.monotonic()
+        self._make_spare()  # not before: it would take the machine from the one who waits
 
 
 def main() -> int:
