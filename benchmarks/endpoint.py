@@ -172,6 +172,8 @@ def starts(rounds: int) -> None:
             folder = Path(place)
             note("warehouse-sql -e, new folder, no engine runs", seconds(folder, *ours, *ask))
             for _ in range(5):
+                note("warehouse-sql -e, the first five after that", seconds(folder, *ours, *ask))
+            for _ in range(10):
                 note("warehouse-sql -e, the engine is warm", seconds(folder, *ours, *ask))
             subprocess.run([*ours, "stop"], cwd=folder, env=env, check=True, capture_output=True)
             note("warehouse-sql -e, no engine runs", seconds(folder, *ours, *ask))
