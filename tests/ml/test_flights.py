@@ -252,6 +252,26 @@ def test_an_algorithm_equals_its_pipeline_by_hand(engine: Engine, rows: Any, nam
             assert _same(got[row["id"]][column], plain(row[column])), (row["id"], column)
 
 
+AIRPORTS = """
+SELECT dest, avg(distance) AS distance, avg(arr_delay) AS arr_delay, avg(hour) AS hour FROM flights GROUP BY dest
+"""
+
+
+def test_airports_that_are_alike_are_found_as_by_hand(engine: Engine, rows: Any) -> None:
+    from pyspark.ml import clustering, feature
+
+    columns = ("distance", "arr_delay", "hour")
+    by_dest: DataFrame = engine.spark.sql(AIRPORTS.replace("flights", "learning.flights")).orderBy("dest").coalesce(1)
+    scaler = feature.StandardScaler(inputCol="features", outputCol="scaled")
+    pipeline = assembled(scaler, clustering.KMeans(k=3, seed=42, featuresCol="scaled"), columns=columns)
+    wanted = {row["dest"]: row["prediction"] for row in pipeline.fit(by_dest).transform(by_dest).collect()}
+    ordered = f"SELECT /*+ COALESCE(1) */ * FROM ({AIRPORTS}) ORDER BY dest"
+    call = f"KMeans(StandardScaler(({ordered}), features => ({', '.join(columns)})), k => 3)"
+    got = rows(f"GENERATE ML {call} AS TABLE airports; SELECT dest, prediction FROM airports")
+    assert {row["dest"]: row["prediction"] for row in got} == wanted
+    assert len(wanted) > 20 and len(set(wanted.values())) == 3
+
+
 def _with_label(table: DataFrame) -> DataFrame:
     return table.withColumn("y", table["delayed"].cast("double"))
 

@@ -45,6 +45,7 @@ _RAISED_OURS = re.compile(
     r"(?:\nhint: ([^\n]*?)(?: SQLSTATE: P0001[^\n]*)?(?=\n|$))?",  # Spark's own, where raise_error said it
     re.DOTALL,
 )
+_TOO_LARGE = re.compile(r"is bigger than spark\.driver\.maxResultSize \(([^)]*)\)")
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
 
 
@@ -63,6 +64,9 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         return WarehouseError(ours, source=source)
     if is_disk_full(error):
         return WarehouseError(diagnostic("WAREHOUSE_DISK_FULL"), source=source)
+    too_large = _TOO_LARGE.search(str(error))
+    if too_large:
+        return WarehouseError(diagnostic("WAREHOUSE_RESULT_TOO_LARGE", most=too_large[1]), source=source)
     error = root(error)
     said = str(error)
     condition, state = _ask(error, "getCondition") or _condition_in(said), _ask(error, "getSqlState")

@@ -1,0 +1,18 @@
+"""What Spark says without a condition, told with one of ours."""
+
+from __future__ import annotations
+
+from py4j.protocol import Py4JError
+
+from warehouse.errors import SourceText
+from warehouse.execution.spark_errors import translate
+
+
+def test_a_result_that_memory_does_not_hold_is_told_with_a_way_out() -> None:
+    said = (
+        "Job aborted due to stage failure: Total size of serialized results of 2 tasks (1030.0 MiB)"
+        " is bigger than spark.driver.maxResultSize (1024.0 MiB)"
+    )
+    told = translate(Py4JError(said), SourceText("SELECT * FROM t")).render()
+    assert "[WAREHOUSE_RESULT_TOO_LARGE]" in told and "(1024.0 MiB). SQLSTATE: 54000" in told
+    assert "hint: Keep the rows with CREATE TABLE … AS, or take fewer with LIMIT" in told
