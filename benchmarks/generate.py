@@ -79,10 +79,9 @@ class Contest:
             self.learnt["statement"] = dict(described.newest.facts)["Coefficients"]
             return
         (source,) = self.engine.split(call)
-        plan = self.engine._planned(source)
-        made = self.engine.learning.generate(plan, {}, None)
-        made.frame.write.format("noop").mode("overwrite").save()
-        made.release()
+        frame, release = self.engine.begin(source)
+        frame.write.format("noop").mode("overwrite").save()
+        release()
 
     def run(self, way: str, stored: bool) -> Run:
         """Run one way once."""
