@@ -154,7 +154,7 @@ class Local:
         self._path.chmod(0o600)
         self._socket.listen(64)
         self._clients = 0
-        self._guard = threading.Lock()
+        self._guard, self._making = threading.Lock(), threading.Lock()
         self._last = time.monotonic()
         self._told = threading.Event()
         self._spare: Any = None
@@ -189,8 +189,9 @@ class Local:
 
     def _make_spare(self) -> None:
         """Have a session ready for who comes next."""
-        if self._spare is None:
-            self._spare = self._session()
+        with self._making:
+            if self._spare is None:
+                self._spare = self._session()
 
     def _session(self) -> SparkSession:
         """Return a new session that has begun: its first statement does not wait for its catalog and functions."""

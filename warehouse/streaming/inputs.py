@@ -124,6 +124,11 @@ class Inputs:
         return f"(SELECT {listed}, named_struct({hidden}) AS __w_row, CAST(NULL AS BIGINT) AS {ARRIVAL} WHERE false)"
 
 
+def size_of(frames: list[DataFrame]) -> int:
+    """Return about how many bytes the rows of ``frames`` are, by what their sources know."""
+    return sum(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes() for frame in frames)
+
+
 def seen(measured: Measured) -> Seen:
     """Return what was observed of a source's rows, after the action that used them."""
     found = measured.figures()

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.windows import Global
-from warehouse.streaming.inputs import ARRIVAL
+from warehouse.streaming.inputs import ARRIVAL, size_of
 
 LEVELS = (0.5, 0.9, 0.99)
 """A step keeps these percentiles and the maximum."""
@@ -22,22 +22,17 @@ UNKNOWN = 1 << 60
 """A source that does not know its size claims more bytes than this."""
 
 
-def size(frames: list[DataFrame]) -> int:
-    """Return about how many bytes the rows of ``frames`` are, by what their sources know."""
-    return sum(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes() for frame in frames)
-
-
 def sample(query: WindowedQuery, frames: list[DataFrame]) -> str:
     """Return a condition over *rows* that holds for those whose percentiles are looked at: all, unless there are many.
 
     A sketch of percentiles is dear for each row. Which rows are looked at depends on themselves alone, so that a step
     which is repeated finds what it found.
     """
-    known = size(frames)
-    if known < 2 * ENOUGH or known > UNKNOWN:
+    size = size_of(frames)
+    if size < 2 * ENOUGH or size > UNKNOWN:
         return "true"
     values = ", ".join(("ts", *query.key_columns))
-    one_in = 1 << (known // ENOUGH).bit_length() - 1  # steps of about the same size share the code that is generated
+    one_in = 1 << (size // ENOUGH).bit_length() - 1  # steps of about the same size share the code that is generated
     return f"pmod(xxhash64({values}), {one_in}L) = 0"
 
 

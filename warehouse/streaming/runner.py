@@ -26,10 +26,10 @@ from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import faults, late, lateness, panes, rejected, upkeep
+from warehouse.streaming import faults, late, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.grouping import NO_ROWS, gathered, grouped
-from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at
+from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, size_of
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
@@ -153,7 +153,7 @@ class Runner:
     ) -> Commit:
         assert self.state
         session = frames[0].sparkSession if frames else self.session
-        how = manner(query, intent, last, partial(lateness.size, frames or []))
+        how = manner(query, intent, last, partial(size_of, frames or []))
         self._tune(session, how is Manner.FEW)
         new = NO_ROWS
         if frames is not None and how is Manner.AT_ONCE:

@@ -8,6 +8,7 @@ import org.apache.spark.sql.delta.VersionChecksum;
 import org.apache.spark.sql.delta.actions.AddFile;
 import scala.Option;
 import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The files of a version of a table. The checksum file that Delta writes with a commit names them where there are few
@@ -18,7 +19,7 @@ final class Listed {
   private static final int FEW = 256;
 
   /** By snapshots, which are gone when a log has moved on and no plan needs them. */
-  private static final Map COLLECTED = Collections.synchronizedMap(new WeakHashMap());
+  private static final Map KNOWN = Collections.synchronizedMap(new WeakHashMap());
 
   private Listed() {}
 
@@ -28,32 +29,25 @@ final class Listed {
     return (checksum == null ? snapshot.numOfFiles() : checksum.numFiles()) <= FEW;
   }
 
+  /** The files of a version; the array is everybody's and not to be changed. */
   static AddFile[] files(Snapshot snapshot) {
-    AddFile[] files = written(snapshot);
+    AddFile[] files = (AddFile[]) KNOWN.get(snapshot);
     if (files == null) {
-      files = (AddFile[]) COLLECTED.get(snapshot);
-    }
-    if (files == null) {
-      files = (AddFile[]) snapshot.allFiles().collect();
+      files = listed(snapshot);
       if (files.length <= FEW) {
-        COLLECTED.put(snapshot, files);
+        KNOWN.put(snapshot, files);
       }
     }
-    return (AddFile[]) files.clone();
+    return files;
   }
 
-  /** What the checksum file tells, or null. */
-  private static AddFile[] written(Snapshot snapshot) {
+  private static AddFile[] listed(Snapshot snapshot) {
     VersionChecksum checksum = checksum(snapshot);
     Option told = checksum == null ? Option.empty() : checksum.allFiles();
     if (told.isEmpty()) {
-      return null;
+      return (AddFile[]) snapshot.allFiles().collect();
     }
-    AddFile[] files = new AddFile[((Seq) told.get()).length()];
-    for (int i = 0; i < files.length; i++) {
-      files[i] = (AddFile) ((Seq) told.get()).apply(i);
-    }
-    return files;
+    return (AddFile[]) CollectionConverters.asJavaCollection((Seq) told.get()).toArray(new AddFile[0]);
   }
 
   private static VersionChecksum checksum(Snapshot snapshot) {

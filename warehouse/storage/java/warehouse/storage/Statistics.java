@@ -49,7 +49,7 @@ final class Statistics {
    * @param distributed whether the files' numbers are those of the table's partitions.
    */
   static void view(SparkSession session, Snapshot snapshot, String view, boolean distributed) throws Exception {
-    AddFile[] files = Listed.files(snapshot);
+    AddFile[] files = (AddFile[]) Listed.files(snapshot).clone();
     Arrays.sort(files, new Comparator() {
       public int compare(Object one, Object other) {
         return ((AddFile) one).path().compareTo(((AddFile) other).path());
