@@ -124,15 +124,6 @@ def test_a_statement_that_takes_too_long(engine: Engine, jdbc: Jdbc) -> None:
     wait_until(lambda: running(engine) == before)
 
 
-def test_a_result_passes_through(jdbc: Jdbc) -> None:
-    jdbc.statement.setFetchSize(1000)
-    jdbc.statement.execute("SELECT id, repeat('x', 100) FROM range(0, 1000000000, 1, 20000)")
-    found = jdbc.statement.getResultSet()
-    for number in range(2500):
-        assert found.next() and found.getLong(1) == number
-    found.close()
-
-
 def test_limits(engine: Engine, view: Any) -> None:
     limits = Options(port=0, sessions=4, sessions_per_user=2, statements=3, statements_per_user=1)
     with Endpoint(engine, limits) as endpoint:

@@ -1,6 +1,5 @@
 package warehouse.endpoint;
 
-import java.util.Iterator;
 import java.util.Map;
 import org.apache.hive.service.cli.FetchOrientation;
 import org.apache.hive.service.cli.HiveSQLException;
@@ -81,7 +80,7 @@ public class Execution extends SparkExecuteStatementOperation {
 
   public TTableSchema getResultSetSchema() {
     try {
-      makePortable();
+      prepareRows();
       return super.getResultSetSchema();
     } catch (Throwable error) { // a type that the protocol does not know
       Platform.throwException(clean(error));
@@ -91,7 +90,7 @@ public class Execution extends SparkExecuteStatementOperation {
 
   public TRowSet getNextRowSet(FetchOrientation order, long most) {
     try {
-      makePortable();
+      prepareRows();
       return super.getNextRowSet(order, most);
     } catch (Throwable error) {
       Platform.throwException(clean(error));
@@ -99,8 +98,8 @@ public class Execution extends SparkExecuteStatementOperation {
     }
   }
 
-  /** What the protocol has no name for travels as text, as it does in the engine's own results. */
-  synchronized void makePortable() throws Exception {
+  /** Read the rows in our way; what the protocol has no name for travels as text, as in the engine's own results. */
+  synchronized void prepareRows() throws Exception {
     Class spark = SparkExecuteStatementOperation.class;
     String field = spark.getName().replace('.', '$') + "$$result";
     Dataset given = (Dataset) Fields.get(spark, this, field);
@@ -108,6 +107,16 @@ public class Execution extends SparkExecuteStatementOperation {
       return;
     }
     portable = true;
+    Dataset made = asText(given);
+    if (made != given) {
+      Fields.set(spark, this, field, made);
+      Fields.set(spark, this, "dataTypes", types(made));
+    }
+    Fields.set(spark, this, "iter",
+        new IterableFetchIterator(scala.jdk.javaapi.CollectionConverters.asScala(new Rows(made))));
+  }
+
+  private static Dataset asText(Dataset given) {
     StructField[] fields = given.schema().fields();
     String[] names = new String[fields.length];
     String[] chosen = new String[fields.length];
@@ -119,31 +128,15 @@ public class Execution extends SparkExecuteStatementOperation {
       chosen[i] = (known ? names[i] : "CAST(" + names[i] + " AS STRING)")
           + " AS `" + fields[i].name().replace("`", "``") + "`";
     }
-    if (same) {
-      return;
-    }
-    Dataset made = given.toDF(names).selectExpr(chosen);
-    DataType[] types = new DataType[fields.length];
-    for (int i = 0; i < types.length; i++) {
-      types[i] = made.schema().fields()[i].dataType();
-    }
-    Fields.set(spark, this, field, made);
-    Fields.set(spark, this, "dataTypes", types);
-    Fields.set(spark, this, "iter",
-        new IterableFetchIterator(scala.jdk.javaapi.CollectionConverters.asScala(new Rows(made))));
+    return same ? given : given.toDF(names).selectExpr(chosen);
   }
 
-  /** The rows of a result, read as they are asked for. */
-  private static class Rows implements Iterable {
-    private final Dataset result;
-
-    Rows(Dataset result) {
-      this.result = result;
+  private static DataType[] types(Dataset rows) {
+    DataType[] types = new DataType[rows.schema().fields().length];
+    for (int i = 0; i < types.length; i++) {
+      types[i] = rows.schema().fields()[i].dataType();
     }
-
-    public Iterator iterator() {
-      return result.toLocalIterator();
-    }
+    return types;
   }
 
   /** Spark calls this when the statement is cancelled or has run too long. */
