@@ -50,6 +50,7 @@ CASES = {
     "size without interval": "SELECT count(*) FROM STREAM plays WINDOW FIXED (at, SIZE 10)",
     "trigger before window": f"SELECT count(*) FROM STREAM plays TRIGGER EVERY 5 ROWS {WINDOW}",
     "mode alone": "SELECT team, count(*) FROM STREAM plays GROUP BY team ACCUMULATING",
+    "windows as in Flink": "SELECT tumble_start(at, INTERVAL 10 MINUTES), count(*) FROM teams GROUP BY tumble(at, INTERVAL 10 MINUTES)",
     "star": f"SELECT * FROM STREAM plays GROUP BY team {WINDOW}",
     "window function": f"SELECT team, sum(score) OVER (ORDER BY at) FROM STREAM plays GROUP BY team {WINDOW}",
     "folder missing": "CREATE STREAM lost (a INT) USING json OPTIONS (path '${data}/nowhere')",

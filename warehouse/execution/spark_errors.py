@@ -36,6 +36,12 @@ _WAYS_OUT = {
 }
 """What to do about errors of Spark and Delta that a stream can meet, by the beginning of their condition."""
 
+_WINDOW_FUNCTION = re.compile(r"routine `(?:tumble|hop|session)(?:_start|_end|_rowtime|_proctime)?`", re.IGNORECASE)
+_WINDOW_CLAUSE = (
+    "A window is a clause: SELECT window_start, count(*) FROM t WINDOW FIXED (at, SIZE INTERVAL 10 MINUTES);"
+    " SLIDING and SESSIONS are written likewise."
+)
+
 _OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)/")
 """A file that the engine wrote itself."""
 
@@ -76,6 +82,8 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     state = state or "XX000"
     span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
     hint = next((way for prefix, way in _WAYS_OUT.items() if condition.startswith(prefix)), None)
+    if _WINDOW_FUNCTION.search(said):
+        hint = _WINDOW_CLAUSE
     if condition.startswith("FAILED_READ_FILE") and _OWN_FILE.search(said):
         hint = (
             "The file is damaged or gone: restore the warehouse folder from a copy, or REFRESH STREAMING TABLE … FULL."
