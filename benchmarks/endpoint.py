@@ -1,6 +1,7 @@
 """What a statement costs over the endpoint, against Spark's own Thrift server on the same Spark, in one run.
 
-``python -m benchmarks endpoint`` measures latency; ``python -m benchmarks endpoint load --minutes 5`` lets 64 clients
+``python -m benchmarks endpoint`` measures latency, ``python -m benchmarks endpoint crowd`` how many short queries a
+second several clients are answered; ``python -m benchmarks endpoint load --minutes 5`` lets 64 clients
 ask short and long things, cancels one in fifty, cuts some connections, and looks whether anything is left over;
 ``python -m benchmarks endpoint start`` measures whole processes, cold and warm, beside ``spark-sql``.
 """
@@ -16,7 +17,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,9 @@ from warehouse.server.endpoint import Endpoint
 from warehouse.server.options import Options
 
 READ = "SELECT id, name, amount FROM bench"
+SHORT = "SELECT {0}, name FROM bench WHERE id = {0}"
 LONG = "SELECT count(*) FROM range(0, 400000000, 1, 40) WHERE hash(id) = 7"
+PLENTY = Options(port=0, sessions=500, sessions_per_user=500, statements=300, statements_per_user=300)
 
 
 def connect(port: int, user: str = "bench") -> Any:
@@ -49,8 +54,9 @@ def timed(port: int, text: str, times: int) -> list[float]:
     return out
 
 
-def latency(engine: Engine, rounds: int = 4, times: int = 40) -> None:
-    """Print ours beside Spark's, alternating, so that both meet the same machine."""
+@contextmanager
+def both(engine: Engine) -> Iterator[dict[str, int]]:
+    """Serve one engine's session through ours and through Spark's own server; the ports by name."""
     view = engine.spark._jvm
     thrift = view.org.apache.spark.sql.hive.thriftserver.HiveThriftServer2
     view.java.lang.System.setProperty("hive.server2.enable.doAs", "false")
@@ -59,17 +65,61 @@ def latency(engine: Engine, rounds: int = 4, times: int = 40) -> None:
     stock = thrift.startWithSparkSession(engine.spark._jsparkSession, False)
     services = {s.getName(): s for s in stock.getServices()}
     theirs = int(next(s for n, s in services.items() if "ThriftBinary" in n).getPortNumber())
-    with Endpoint(engine, Options(port=0)) as endpoint:
-        for name, text in (("SELECT 1", "SELECT 1"), ("1,000 rows", READ)):
-            for port in (theirs, endpoint.port):
-                timed(port or 0, text, 2 * times)
-            ours, stocks = [], []
-            for _ in range(rounds):
-                stocks += timed(theirs, text, times)
-                ours += timed(endpoint.port or 0, text, times)
-            a, b = statistics.median(ours), statistics.median(stocks)
-            print(f"{name:<11} p50 ours {a:6.1f} ms   stock {b:6.1f} ms   ratio {a / b:.2f}", flush=True)
+    with Endpoint(engine, PLENTY) as endpoint:
+        yield {"stock": theirs, "ours": endpoint.port or 0}
     stock.stop()
+
+
+def latency(engine: Engine, rounds: int = 4, times: int = 40) -> None:
+    """Print ours beside Spark's, alternating, so that both meet the same machine."""
+    with both(engine) as ports:
+        for name, text in (("SELECT 1", "SELECT 1"), ("1,000 rows", READ)):
+            for port in ports.values():
+                timed(port, text, 2 * times)
+            took: dict[str, list[float]] = {who: [] for who in ports}
+            for _ in range(rounds):
+                for who, port in ports.items():
+                    took[who] += timed(port, text, times)
+            a, b = statistics.median(took["ours"]), statistics.median(took["stock"])
+            print(f"{name:<11} p50 ours {a:6.1f} ms   stock {b:6.1f} ms   ratio {a / b:.2f}", flush=True)
+
+
+def crowd(engine: Engine, rounds: int = 3, seconds: float = 15) -> None:
+    """Print how many short queries a second ours and Spark's answer to several clients at once, alternating."""
+    with both(engine) as ports:
+        for clients in (1, 8, 32):
+            for port in ports.values():
+                asked_at_once(port, clients, seconds)
+            took: dict[str, list[float]] = {who: [] for who in ports}
+            for _ in range(rounds):
+                for who, port in ports.items():
+                    took[who] += asked_at_once(port, clients, seconds)
+            for who, found in took.items():
+                found.sort()
+                a_second, last = len(found) / seconds / rounds, found[int(len(found) * 0.99)]
+                print(f"{clients:>3} clients {who:<6}{a_second:6.1f}/s", end="   ")
+                print(f"p50 {statistics.median(found):6,.0f} ms   p99 {last:6,.0f} ms", flush=True)
+
+
+def asked_at_once(port: int, clients: int, seconds: float) -> list[float]:
+    """Return the milliseconds of short queries that so many clients ask for so long, each one after the other."""
+    # One after the other: Spark's own server fails when two sessions make a user's folder at once.
+    connections = [connect(port, f"user{n}") for n in range(clients)]
+    took: list[float] = []
+    ends = time.monotonic() + seconds
+
+    def client(connection: Any) -> None:
+        cursor, dice = connection.cursor(), random.Random()
+        while time.monotonic() < ends:
+            value, began = dice.randrange(1000), time.perf_counter()
+            cursor.execute(SHORT.format(value))
+            assert cursor.fetchall() == [(value, f"name {value}")]
+            took.append((time.perf_counter() - began) * 1000)
+        connection.close()
+
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(client, connections))
+    return took
 
 
 def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
@@ -77,8 +127,7 @@ def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
     short: list[float] = []
     wrong: list[str] = []
     guard, ends = threading.Lock(), time.monotonic() + minutes * 60
-    options = Options(port=0, sessions=500, sessions_per_user=500, statements=300, statements_per_user=300)
-    with Endpoint(engine, options) as endpoint:
+    with Endpoint(engine, PLENTY) as endpoint:
         before = left(engine)
 
         def client(number: int) -> None:
@@ -101,7 +150,7 @@ def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
                     else:
                         value = dice.randrange(1000)
                         began = time.perf_counter()
-                        cursor.execute(f"SELECT {value}, name FROM bench WHERE id = {value}")
+                        cursor.execute(SHORT.format(value))
                         rows = cursor.fetchall()
                         with guard:
                             short.append((time.perf_counter() - began) * 1000)
@@ -112,11 +161,8 @@ def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
                         wrong.append(str(error)[:2000])
             connection.close()
 
-        crowd = [threading.Thread(target=client, args=(n,)) for n in range(clients)]
-        for each in crowd:
-            each.start()
-        for each in crowd:
-            each.join()
+        with ThreadPoolExecutor(clients) as pool:
+            list(pool.map(client, range(clients)))
         until = time.monotonic() + 120  # Hive lets threads without work go after a minute
         while (after := left(engine))["threads"] > before["threads"] + 8 and time.monotonic() < until:
             time.sleep(5)
@@ -195,7 +241,7 @@ def starts(rounds: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks endpoint", description=__doc__)
-    parser.add_argument("what", nargs="?", default="latency", choices=("latency", "load", "start"))
+    parser.add_argument("what", nargs="?", default="latency", choices=("latency", "crowd", "load", "start"))
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3, help="of start")
@@ -211,6 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             list(result.batches)
         measured: dict[str, Callable[[], None]] = {
             "latency": lambda: latency(engine),
+            "crowd": lambda: crowd(engine),
             "load": lambda: [load(engine, asked.minutes / 2, asked.clients, w) for w in (False, True)] and None,
         }
         measured[asked.what]()

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,15 @@ def test_a_statement_that_takes_too_long(engine: Engine, jdbc: Jdbc) -> None:
     told = jdbc.fails(SLOW)
     assert "timed out" in told.text
     wait_until(lambda: running(engine) == before)
+
+
+def test_a_thread_that_closes_a_session_asks_for_none_of_hives_functions(
+    endpoint: Endpoint, engine: Engine, view: Any
+) -> None:
+    assert endpoint.port
+    conf = engine.spark._jsparkSession.sharedState().externalCatalog().unwrapped().client().conf()
+    with ThreadPoolExecutor(1) as pool:  # a thread of its own there too, which has not looked at the metastore yet
+        assert pool.submit(view.org.apache.hadoop.hive.ql.metadata.Hive.get, conf).result() is not None
 
 
 def test_limits(engine: Engine, view: Any) -> None:

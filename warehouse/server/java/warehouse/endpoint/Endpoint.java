@@ -2,8 +2,10 @@ package warehouse.endpoint;
 
 import java.util.Iterator;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import org.apache.hadoop.hive.conf.HiveConf;
+import org.apache.hadoop.hive.ql.metadata.Hive;
 import org.apache.hive.service.cli.session.SessionManager;
 import org.apache.hive.service.cli.thrift.ThriftCLIService;
 import org.apache.spark.sql.SparkSession;
@@ -26,6 +28,7 @@ public class Endpoint {
       conf.set((String) entry.getKey(), (String) entry.getValue());
     }
     HiveThriftServer2.systemExitOnError().set(false);
+    withoutHivesFunctions();
     service = new SparkSQLCLIService(new HiveThriftServer2(house.root), house.root);
     service.init(conf);
     SessionManager manager = service.getSessionManager();
@@ -49,6 +52,15 @@ public class Endpoint {
   private static HiveConf catalogConf(SparkSession root) {
     ExternalCatalog catalog = root.sharedState().externalCatalog().unwrapped();
     return ((HiveClientImpl) ((HiveExternalCatalog) catalog).client()).conf();
+  }
+
+  /**
+   * A session of Hive's that closes may look at the metastore in a thread of its own, and would first register Hive's
+   * functions there: an Error, since Spark comes without some of their classes, and the client's connection would break
+   * off. Nobody asks for them, so Hive is told that they are (2).
+   */
+  private static void withoutHivesFunctions() throws Exception {
+    ((AtomicInteger) Fields.get(Hive.class, null, "didRegisterAllFuncs")).set(2);
   }
 
   public void start() {
