@@ -65,9 +65,11 @@ def both(engine: Engine) -> Iterator[dict[str, int]]:
     stock = thrift.startWithSparkSession(engine.spark._jsparkSession, False)
     services = {s.getName(): s for s in stock.getServices()}
     theirs = int(next(s for n, s in services.items() if "ThriftBinary" in n).getPortNumber())
-    with Endpoint(engine, PLENTY) as endpoint:
-        yield {"stock": theirs, "ours": endpoint.port or 0}
-    stock.stop()
+    try:
+        with Endpoint(engine, PLENTY) as endpoint:
+            yield {"stock": theirs, "ours": endpoint.port or 0}
+    finally:
+        stock.stop()
 
 
 def latency(engine: Engine, rounds: int = 4, times: int = 40) -> None:
@@ -111,15 +113,23 @@ def asked_at_once(port: int, clients: int, seconds: float) -> list[float]:
     def client(connection: Any) -> None:
         cursor, dice = connection.cursor(), random.Random()
         while time.monotonic() < ends:
-            value, began = dice.randrange(1000), time.perf_counter()
-            cursor.execute(SHORT.format(value))
-            assert cursor.fetchall() == [(value, f"name {value}")]
-            took.append((time.perf_counter() - began) * 1000)
+            milliseconds, wrong = asked_shortly(cursor, dice)
+            assert not wrong, wrong
+            took.append(milliseconds)
         connection.close()
 
     with ThreadPoolExecutor(clients) as pool:
         list(pool.map(client, connections))
     return took
+
+
+def asked_shortly(cursor: Any, dice: random.Random) -> tuple[float, str]:
+    """Ask for a row by its number; return the milliseconds that took, and what is wrong with the answer, or nothing."""
+    value, began = dice.randrange(1000), time.perf_counter()
+    cursor.execute(SHORT.format(value))
+    rows = cursor.fetchall()
+    took = (time.perf_counter() - began) * 1000
+    return took, "" if rows == [(value, f"name {value}")] else f"{value}: {rows}"
 
 
 def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
@@ -148,14 +158,10 @@ def load(engine: Engine, minutes: float, clients: int, with_long: bool) -> None:
                         cursor.execute(LONG)
                         cursor.fetchall()
                     else:
-                        value = dice.randrange(1000)
-                        began = time.perf_counter()
-                        cursor.execute(SHORT.format(value))
-                        rows = cursor.fetchall()
+                        milliseconds, told = asked_shortly(cursor, dice)
                         with guard:
-                            short.append((time.perf_counter() - began) * 1000)
-                            if rows != [(value, f"name {value}")]:
-                                wrong.append(f"{value}: {rows}")
+                            short.append(milliseconds)
+                            wrong.extend([told] if told else [])
                 except Exception as error:
                     with guard:
                         wrong.append(str(error)[:2000])

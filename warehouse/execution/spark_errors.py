@@ -37,6 +37,7 @@ _WAYS_OUT = {
 """What to do about errors of Spark and Delta that a stream can meet, by the beginning of their condition."""
 
 _WINDOW_FUNCTION = re.compile(r"routine `(?:tumble|hop|session)(?:_start|_end|_rowtime|_proctime)?`", re.IGNORECASE)
+"""What Flink writes as functions."""
 _WINDOW_CLAUSE = (
     "A window is a clause: SELECT window_start, count(*) FROM t WINDOW FIXED (at, SIZE INTERVAL 10 MINUTES);"
     " SLIDING and SESSIONS are written likewise."
@@ -44,6 +45,9 @@ _WINDOW_CLAUSE = (
 
 _OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)/")
 """A file that the engine wrote itself."""
+_OWN_FILE_DAMAGED = (
+    "The file is damaged or gone: restore the warehouse folder from a copy, or REFRESH STREAMING TABLE … FULL."
+)
 
 _UDF_FAILED = re.compile(r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", re.DOTALL)
 _RAISED_OURS = re.compile(
@@ -81,14 +85,17 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         condition, state = ("PATH_NOT_FOUND", "42K03") if missing else ("WAREHOUSE_SPARK_FAILED", state)
     state = state or "XX000"
     span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
-    hint = next((way for prefix, way in _WAYS_OUT.items() if condition.startswith(prefix)), None)
-    if _WINDOW_FUNCTION.search(said):
-        hint = _WINDOW_CLAUSE
+    return WarehouseError(
+        Diagnostic(condition, _sentence(error, said), state, span, _way_out(condition, said)), source=source
+    )
+
+
+def _way_out(condition: str, said: str) -> str | None:
     if condition.startswith("FAILED_READ_FILE") and _OWN_FILE.search(said):
-        hint = (
-            "The file is damaged or gone: restore the warehouse folder from a copy, or REFRESH STREAMING TABLE … FULL."
-        )
-    return WarehouseError(Diagnostic(condition, _sentence(error, said), state, span, hint), source=source)
+        return _OWN_FILE_DAMAGED
+    if condition == "UNRESOLVED_ROUTINE" and _WINDOW_FUNCTION.search(said):
+        return _WINDOW_CLAUSE
+    return next((way for prefix, way in _WAYS_OUT.items() if condition.startswith(prefix)), None)
 
 
 def root(error: BaseException) -> BaseException:

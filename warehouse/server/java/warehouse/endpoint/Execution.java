@@ -24,7 +24,7 @@ public class Execution extends SparkExecuteStatementOperation {
   private final SparkSession session;
   private final String text;
   private boolean read;
-  private boolean portable;
+  private boolean prepared;
 
   Execution(House house, SparkSession session, HiveSession parent, String text, Map overlay, boolean background,
       long timeout) {
@@ -103,10 +103,10 @@ public class Execution extends SparkExecuteStatementOperation {
     Class spark = SparkExecuteStatementOperation.class;
     String field = spark.getName().replace('.', '$') + "$$result";
     Dataset given = (Dataset) Fields.get(spark, this, field);
-    if (portable || given == null) {
+    if (prepared || given == null) {
       return;
     }
-    portable = true;
+    prepared = true;
     Dataset made = asText(given);
     if (made != given) {
       Fields.set(spark, this, field, made);

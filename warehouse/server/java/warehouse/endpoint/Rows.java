@@ -52,8 +52,13 @@ class Rows implements Iterable {
     if (most.isDefined() && ((Long) most.get()).longValue() <= FEW) {
       return result.collectAsList().iterator();
     }
-    Iterator rows = plan.stats().sizeInBytes().$less$eq(scala.math.BigInt.apply(LITTLE)) ? tried() : null;
-    return rows == null ? result.toLocalIterator() : rows;
+    if (plan.stats().sizeInBytes().$less$eq(scala.math.BigInt.apply(LITTLE))) {
+      Iterator few = tried();
+      if (few != null) {
+        return few;
+      }
+    }
+    return result.toLocalIterator();
   }
 
   /** All rows from one job, or null if they turn out to be many: no partition gives more than a few. */
