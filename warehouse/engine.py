@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
     from warehouse.catalog.store import Catalog
     from warehouse.execution.analyzer import SparkAnalyzer
@@ -745,15 +746,29 @@ def _table(source: SourceText, rows: Any) -> Result:
 
 
 def _portable(frame: DataFrame) -> DataFrame:
-    """Return ``frame`` with the types that Arrow readers do not know as text."""
+    """Return ``frame`` with the types that Arrow readers do not know as text, and structs as they may be.
+
+    A field that is never NULL has no value where its struct is NULL, and PyArrow refuses that.
+    """
     from pyspark.sql import functions as F
 
-    odd = [f.dataType.typeName() in ("variant", "yearmonthinterval") for f in frame.schema.fields]
-    if not any(odd):
+    wanted = [_portable_type(f.dataType) for f in frame.schema.fields]
+    if not any(wanted):
         return frame
-    apart = frame.toDF(*(f"c{i}" for i in range(len(odd))))  # a result's names may be any, and the same twice
-    chosen = [F.col(f"c{i}").cast("string") if text else F.col(f"c{i}") for i, text in enumerate(odd)]
+    apart = frame.toDF(*(f"c{i}" for i in range(len(wanted))))  # a result's names may be any, and the same twice
+    chosen = [F.col(f"c{i}").cast(kind) if kind else F.col(f"c{i}") for i, kind in enumerate(wanted)]
     return apart.select(*(column.alias(name) for column, name in zip(chosen, frame.columns, strict=True)))
+
+
+def _portable_type(kind: DataType) -> DataType | None:
+    """Return the type that a column gets instead; None where it keeps its own."""
+    from pyspark.sql.types import ArrayType, MapType, StringType, StructType
+
+    if kind.typeName() in ("variant", "yearmonthinterval"):
+        return StringType()
+    if isinstance(kind, StructType | ArrayType | MapType) and "struct<" in kind.simpleString():
+        return kind.toNullable() if kind != kind.toNullable() else None
+    return None
 
 
 def _summary(commits: list[Commit]) -> str:

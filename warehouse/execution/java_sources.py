@@ -15,6 +15,7 @@ import os
 import shutil
 import tempfile
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,31 @@ def keep(gateway: Any, sources: Path) -> None:
             fresh.rename(kept)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def jar(sources: Path, package: str) -> Path | None:
+    """Return a jar of the classes of a package, for tasks, which do not see what Janino compiled.
+
+    Args:
+        sources: see ``keep``.
+        package: as a folder, such as ``warehouse/storage/tasks``.
+
+    Returns:
+        None until ``keep`` is done, and where nothing can be written.
+    """
+    classes = _kept(sources)
+    packed = classes.with_name(f"{classes.name}-{package.replace('/', '-')}.jar")
+    if packed.is_file():
+        return packed
+    if not classes.is_dir():
+        return None
+    try:
+        with tempfile.NamedTemporaryFile(dir=packed.parent, delete=False) as fresh, zipfile.ZipFile(fresh, "w") as out:
+            for file in sorted((classes / package).glob("*.class")):
+                out.writestr(str(file.relative_to(classes)), file.read_bytes())
+        return Path(fresh.name).replace(packed)
+    except OSError:
+        return None
 
 
 def _loader(gateway: Any, sources: Path, *kept: Path) -> Any:

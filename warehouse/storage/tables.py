@@ -21,6 +21,8 @@ from warehouse.storage.panes import Panes, strangers
 from warehouse.storage.records import Records, Verified
 
 SOURCES = Path(__file__).parent / "java"
+_IN_TASKS = "warehouse/storage/tasks"
+"""The package whose classes run in tasks."""
 
 
 def compile_ahead(gateway: Any) -> None:
@@ -45,7 +47,7 @@ class KeptTables:
         gateway = spark.sparkContext._gateway
         self._layouts = java_sources.load(gateway, SOURCES, "warehouse.storage.Layouts").newInstance()
         self.panes = Panes(self._layouts)
-        self._begun = False
+        self._begun = self._gathers = False
         self.install(spark._jsparkSession)
         for path, found in self._records.verified.items():
             self._remember(path, found)
@@ -55,8 +57,16 @@ class KeptTables:
         self._layouts.install(session)
 
     def begin(self, spark: SparkSession) -> None:
-        """Put the tables that belong into memory there when they are next read; once per process."""
+        """Do what waits for the first statement: tables that belong into memory are put there when they are next read.
+
+        Tasks get the classes that gather statistics once these are compiled, which in the first engine of all takes a
+        while; until then Delta gathers the same.
+        """
         with self._guard:
+            if not self._gathers and (jar := java_sources.jar(SOURCES, _IN_TASKS)):
+                spark.sparkContext._jsc.addJar(str(jar))
+                self._layouts.gather()
+                self._gathers = True
             if self._begun:
                 return
             self._begun = True

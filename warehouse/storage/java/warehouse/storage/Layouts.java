@@ -61,6 +61,7 @@ public class Layouts {
       rules.insert(0, new Listing());
       rules.addOne(new Summing());
       rules.addOne(new Marker());
+      ((SparkSessionExtensions) extensions).injectPostHocResolutionRule(new Gatherer());
     }
   }
 
@@ -96,6 +97,18 @@ public class Layouts {
     public Object apply(Object session) {
       return new Written();
     }
+  }
+
+  /** Makes the rule of a session that makes Delta's statistics cheaper. */
+  private static final class Gatherer extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new Gathering((SparkSession) session);
+    }
+  }
+
+  /** Let tasks gather Delta's statistics in our way: they were given the classes. */
+  public void gather() {
+    Gathering.ready = true;
   }
 
   /** Return the version of a table, its identity, and the paths of its files. */

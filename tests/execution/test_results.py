@@ -1,0 +1,37 @@
+"""Rows as Arrow, of types that its readers do not know or that may be missing where they were said not to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.statements import rows_of
+from warehouse.engine import Engine
+
+
+@pytest.mark.parametrize(
+    ("value", "given"),
+    [
+        ("named_struct('x', id)", {"x": 0}),
+        ("named_struct('x', named_struct('y', id))", {"x": {"y": 0}}),
+        ("array(named_struct('x', id))", [{"x": 0}]),
+        ("map('k', named_struct('x', id))", [("k", {"x": 0})]),
+        ("INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '1-2' YEAR TO MONTH"),
+        ("parse_json('{\"a\": 1}')", '{"a":1}'),
+    ],
+)
+def test_a_value_and_its_absence(engine: Engine, value: str, given: object) -> None:
+    found = rows_of(engine, f"SELECT if(id = 0, {value}, NULL) AS `a.b`, id AS `a.b` FROM range(2) ORDER BY id")
+    assert [row["a.b"] for row in found] == [0, 1], "the last of two columns of a name, in a dict"
+    (first, second) = rows_of(engine, f"SELECT if(id = 0, {value}, NULL) AS v, id FROM range(2) ORDER BY id")
+    assert first["v"] == given
+    assert second["v"] is None
+
+
+def test_a_struct_within_a_list_that_has_none(engine: Engine) -> None:
+    text = "SELECT array(if(id = 0, named_struct('x', id), NULL)) AS v FROM range(2) ORDER BY id"
+    assert [row["v"] for row in rows_of(engine, text)] == [[{"x": 0}], [None]]
+
+
+def test_what_delta_says_of_a_command(engine: Engine, schema: str) -> None:
+    list(engine.run("CREATE TABLE few AS SELECT 1 AS n; INSERT INTO few VALUES (2)"))
+    assert rows_of(engine, "OPTIMIZE few")[0]["metrics"]["numFilesAdded"] == 1
