@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,21 @@ def test_what_was_compiled_is_used_again(engine: Engine, tmp_path: Path, monkeyp
 
     other = written(tmp_path / "two", 43)
     assert java_sources.load(gateway, other, "seen.Answer43").newInstance().inner().given() == 43
+
+
+def test_a_package_of_what_was_compiled_is_packed_for_tasks(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jars, "class_archive", lambda: tmp_path / "classes.jsa")
+    sources = written(tmp_path / "one", 45)
+    assert java_sources.jar(sources, "seen") is None, "nothing is compiled yet"
+    java_sources.keep(engine.spark.sparkContext._gateway, sources)
+    packed = java_sources.jar(sources, "seen")
+    assert packed is not None
+    with zipfile.ZipFile(packed) as jar:
+        assert jar.namelist() == ["seen/Answer45$Inner.class", "seen/Answer45.class"]
+    assert java_sources.jar(sources, "seen") == packed
+    assert not list(tmp_path.glob("tmp*"))
 
 
 def test_no_method_locks_its_class_instead_of_its_object() -> None:
