@@ -60,18 +60,18 @@ def main(given: list[str]) -> int:
         for (case, way), text in queries.items():
             with status.watched(system.spark) as seen:
                 system.run(text)
-            reading = [s for s in seen.stages if s.read]
+            reading = [s for s in seen.stages if s.rows_read]
             told = re.search(r"partitions read: \d+ of \d+", "\n".join(map(str, system.run(f"EXPLAIN {text}")[0])))
             lines.append([
                 case, way, sum(len(s.tasks) for s in reading), f"{sum(s.rows_read for s in reading):,}",
-                f"{sum(s.read for s in reading) / 1e6:.1f}", told.group() if told else "",
+                told.group() if told else "",
             ])  # fmt: skip
     text = "\n\n".join((
         f"{chosen.rows:,} events in {chosen.partitions} partitions: the median (least–greatest) of"
         f" {chosen.rounds - 1} runs; {protocol.machine()}.",
         "Seconds by the clock:", protocol.compared(runs, "pruned"),
         "Seconds in which cores were busy:", protocol.compared(runs, "pruned", "cpu"),
-        report.table(["", "", "tasks that read", "rows read", "MB read", "EXPLAIN"], lines),
+        report.table(["", "", "tasks that read", "rows read", "EXPLAIN"], lines),
     ))  # fmt: skip
     report.keep("clustered", text, {"runs": runs, "read": lines})
     return 0

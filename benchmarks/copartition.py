@@ -1,7 +1,8 @@
 """lineitem ⋈ orders of TPC-H, distributed alike and not: time, shuffled bytes and the plan's exchanges.
 
 The same rows twice, made by statements of ours: ``DISTRIBUTE BY`` the order's key with ``'copartition'`` for the
-partner, and without. The joins are read from disk and from memory; every way gives the same rows.
+partner, and without. The joins are read from disk and from memory, and from disk with no broadcast; every way gives
+the same rows.
 
 Usage: ``python -m benchmarks copartition [--scale 1] [--rounds 6] [--scratch FOLDER]``. Writes
 ``benchmarks/out/copartition.{md,json}``.
@@ -25,8 +26,14 @@ QUERIES = {
 }
 WAYS = {
     "co-partitioned, memory": (True, True), "co-partitioned, disk": (True, False),
-    "memory": (False, True), "disk": (False, False),
+    "memory": (False, True), "disk": (False, False), "disk, no broadcast": (False, False),
 }  # fmt: skip
+SETTINGS = {
+    "disk, no broadcast": {
+        "spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
+    },
+}  # fmt: skip
+"""What a way is asked with: the join as it is where neither table is small."""
 
 
 def load(system: Warehouse, files: Mapping[str, Path]) -> None:
@@ -54,7 +61,7 @@ def main(given: list[str]) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     with opened(Warehouse.open(folder, {"memory": HEAP})) as system:
         load(system, files)
-        runs, watched = ways.timed(system, QUERIES, tuple(WAYS), expected, chosen.rounds)
+        runs, watched = ways.timed(system, QUERIES, tuple(WAYS), expected, chosen.rounds, SETTINGS)
         lines = []
         for (case, way), seen in watched.items():
             exchanges = sum(o.name == "Exchange" and "hashpartitioning" in o.description for o in seen.operators)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -11,7 +12,12 @@ from benchmarks.systems import Warehouse
 
 
 def timed(
-    system: Warehouse, queries: Mapping[str, str], ways: Sequence[str], expected: Mapping[str, pa.Table], rounds: int
+    system: Warehouse,
+    queries: Mapping[str, str],
+    ways: Sequence[str],
+    expected: Mapping[str, pa.Table],
+    rounds: int,
+    settings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> tuple[list[protocol.Run], dict[tuple[str, str], status.Watched]]:
     """Ask every query in every way in turn, judge each answer, and watch each once more.
 
@@ -20,6 +26,7 @@ def timed(
         queries: by their names. expected: what each gives.
         ways: their names, in the order of the schemas.
         rounds: see ``protocol.turns``.
+        settings: of Spark, by the way that is asked with them.
 
     Returns:
         The runs, and what was seen, by the names of query and way.
@@ -30,7 +37,14 @@ def timed(
 
     def ask(number: int, text: str) -> pa.Table:
         system.spark.catalog.setCurrentDatabase(f"way{number}")
-        return system.run(text)
+        its = settings.get(ways[number], {})
+        for key, value in its.items():
+            system.spark.conf.set(key, value)
+        try:
+            return system.run(text)
+        finally:
+            for key in its:
+                system.spark.conf.unset(key)
 
     acts = {
         (query, way): lambda number=number, text=text: ask(number, text)
