@@ -6,7 +6,6 @@ its offset log serve as they are; a micro-batch that was begun is offered again 
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -20,16 +19,22 @@ from warehouse.streaming import faults
 from warehouse.streaming.checkpoint import forget_unplanned
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import Commit, Intent
+from warehouse.streaming.pace import Bound
 from warehouse.streaming.replay import Recording
 from warehouse.streaming.runner import Runner
 
-Frames = Callable[[], list[DataFrame]]
+Frames = Callable[[Bound | None], list[DataFrame]]
 Upstream = Callable[[], dict[str, int]]
+Halt = Callable[[Commit | None], bool]
 
 
 def now() -> int:
     """Return the clock in microseconds."""
     return time.time_ns() // 1000
+
+
+def _never(_: Commit | None) -> bool:
+    return False
 
 
 class _Halted(Exception):
@@ -45,7 +50,7 @@ class Feed:
 
     Args:
         runner: runs them.
-        frames: opens the streaming frames of the table's sources.
+        frames: opens the streaming frames of the table's sources, of which a step takes no more than a bound.
         upstream: returns the watermarks of the streaming tables it reads, by source number.
         recording: opens the replay, or None when the source is not one.
     """
@@ -56,13 +61,14 @@ class Feed:
         self._opened: Recording | None = None
         self._is_complete = False
 
-    def refresh(self, halt: threading.Event | None = None) -> Iterator[Commit]:
+    def refresh(self, halt: Halt | None = None, bound: Bound | None = None) -> Iterator[Commit]:
         """Run the steps for everything that is there; yield their commit records.
 
         Args:
-            halt: begin no further step once it is set.
+            halt: asked after the steps so far, with the newest one's record: whether to begin no further step.
+            bound: what a step takes of each source at most, where the stream's own options do not say.
         """
-        halt = halt or threading.Event()
+        halt = halt or _never
         with self.runner.lock:
             try:
                 yield from self._pending()
@@ -70,8 +76,8 @@ class Feed:
                     yield from self._replayed(halt)
                 else:
                     given = self.upstream()
-                    yield from self._arrived(given, halt)
-                    if not halt.is_set():
+                    yield from self._arrived(given, halt, bound)
+                    if not halt(None):
                         yield from self._due(given)
             finally:
                 self.close()
@@ -118,7 +124,7 @@ class Feed:
         """Return the clock, which never goes back from step to step even where the machine's does."""
         return max(now(), last.now)
 
-    def _arrived(self, given: dict[str, int], halt: threading.Event) -> Iterator[Commit]:
+    def _arrived(self, given: dict[str, int], halt: Halt, bound: Bound | None) -> Iterator[Commit]:
         done: list[Commit] = []
         failure: list[BaseException] = []
 
@@ -127,7 +133,7 @@ class Feed:
                 last = self.log.last()
                 if last.batch is not None and number <= last.batch:
                     return
-                if halt.is_set():
+                if halt(done[-1] if done else None):
                     raise _Halted
                 faults.passed("offered")
                 intent = Intent(last.step + 1, number, self._now(last), last.after, given=given)
@@ -139,7 +145,7 @@ class Feed:
         checkpoint = self.runner.folder / "checkpoint"
         forget_unplanned(checkpoint)
         query = (
-            self._tagged()
+            self._tagged(bound)
             .writeStream.foreachBatch(take)
             .option("checkpointLocation", str(checkpoint))
             .trigger(availableNow=True)
@@ -156,9 +162,9 @@ class Feed:
             query.stop()
         yield from done
 
-    def _tagged(self) -> DataFrame:
+    def _tagged(self, bound: Bound | None) -> DataFrame:
         """Return all sources as one streaming frame, each in a struct column of its own."""
-        frames = self.frames()
+        frames = self.frames(bound)
         if len(frames) == 1:
             return frames[0]
         tagged = None
@@ -211,13 +217,13 @@ class Feed:
 
     # ------------------------------------------------------------------ replay
 
-    def _replayed(self, halt: threading.Event) -> Iterator[Commit]:
+    def _replayed(self, halt: Halt) -> Iterator[Commit]:
         """Run the recording's steps until no row, watermark move or timer is left."""
         recording = self._open()
         schedule = recording.schedule
         last = self.log.last()
         recording.check_overdue(self._clock(last), self.log.rows_read(last))
-        while not halt.is_set():
+        while not halt(None):
             last = self.log.last()
             if last.due_clock is not None:
                 last = self.runner.dues(last)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from warehouse.streaming import bad_rows, faults, kafka_sink, late, panes, repla
 from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.log import Commit
+from warehouse.streaming.pace import Bound, Pacer
 from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.runner import Runner, step_log, table_folder
 
@@ -357,17 +359,19 @@ class StreamingTables:
             def recording() -> replay.Recording:
                 return replay.open_recording(runner.session, stream)
 
-        return Feed(
-            runner, lambda: [self._frame(runner.session, s) for s in bound.sources],
-            lambda: self._upstream(bound), recording,
-        )  # fmt: skip
+        def frames(most: Bound | None) -> list[DataFrame]:
+            # the watermark of a table that is read counts for all that it has emitted
+            most = None if any(isinstance(s.entry, StreamingTableEntry) for s in bound.sources) else most
+            return [self._frame(runner.session, s, most) for s in bound.sources]
 
-    def _frame(self, session: SparkSession, source: StreamSource) -> DataFrame:
-        """Return a source as a streaming frame in the layout of ``streaming.sources``."""
+        return Feed(runner, frames, lambda: self._upstream(bound), recording)
+
+    def _frame(self, session: SparkSession, source: StreamSource, most: Bound | None) -> DataFrame:
+        """Return a source as a streaming frame in the layout of ``streaming.sources``, a step bounded by ``most``."""
         if isinstance(source.entry, StreamEntry):
-            return sources.streaming_frame(session, source.entry)
+            return sources.streaming_frame(session, most.of(source.entry) if most else source.entry)
         if source.entry is None:
-            return sources.table_frame(session, source.name)
+            return sources.table_frame(session, source.name, most.options("delta", frozenset()) if most else None)
         folder = table_folder(self.home, source.entry) / "panes"
         stored = sources.panes_frame(session, str(folder))
         listed = [quote_name(c.name) for c in source.columns]
@@ -405,18 +409,21 @@ class StreamingTables:
             return False
         bell, failure = threading.Event(), list[BaseException]()
 
+        pacer = Pacer(every / 1e6 if every else None, bell)
+
         def run() -> None:
             enter(self.spark)
             while not bell.is_set():
+                begun = time.monotonic()
                 try:
                     feed = self._feed(entry, None)
-                    list(feed.refresh(bell))
+                    commits = list(feed.refresh(pacer.halts, pacer.pace.bound))
                     feed.look()
                     self._send(entry)
                 except BaseException as error:
                     failure.append(error)
                     return
-                bell.wait((every or 100_000) / 1e6)
+                pacer.rest(commits, time.monotonic() - begun)
 
         thread = threading.Thread(target=run, name=f"warehouse-{entry.name}", daemon=True)
         self._running[entry.id] = _Background(thread, bell, every, failure)
