@@ -52,6 +52,7 @@ class WindowedQuery:
         definitions: the user's own windows and triggers as they are defined now, as text.
         closed: windows that end here or before are closed, whatever the lateness says: they were when the query took
             the place of one under which rows were late sooner. Microseconds, None where it never did.
+        complete: each step starts at the beginning of time and runs to its end: see ``Clock``.
     """
 
     keys: tuple[str, ...]
@@ -68,6 +69,7 @@ class WindowedQuery:
     retracted: bool = False
     definitions: tuple[str, ...] = ()
     closed: int | None = None
+    complete: bool = False
 
     @property
     def result(self) -> tuple[Output, ...]:

@@ -83,7 +83,7 @@ def late_pairs(query: WindowedQuery, rows: str, before: str, out: str) -> str:
         before: the watermark against which rows are judged.
         out: relation of the rows that never came to count, by ``identity``: a withdrawal of one of them is late too.
     """
-    late = f"ts IS NOT NULL AND NOT {_is_open(query, latest_end(query.window), before)}"
+    late = f"ts IS NOT NULL AND NOT {is_open(query, latest_end(query.window), before)}"
     gone = f"SELECT __w_row.pair AS pair, __w_row.identity AS its, {late} AS late FROM {rows} WHERE {_WITHDRAWN}"
     return (
         f"SELECT DISTINCT pair FROM ({gone}) LEFT JOIN (SELECT DISTINCT identity FROM {out}) ON its = identity"
@@ -122,7 +122,7 @@ def partials(query: WindowedQuery, rows: str, before: str) -> str:
     if isinstance(window, Sliding):
         return (
             f"SELECT {columns(keys, 'ws', 'we', again)} FROM ({_slices_spread(query, rows)})"
-            f" WHERE {_is_open(query, 'we', before)} GROUP BY {columns(keys, 'ws', 'we')}"
+            f" WHERE {is_open(query, 'we', before)} GROUP BY {columns(keys, 'ws', 'we')}"
         )
     kept = f"{_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
     if query.splits or not isinstance(window, Sessions):
@@ -158,7 +158,7 @@ def pieces(query: WindowedQuery, rows: str, before: str) -> str:
     if isinstance(window, Sessions):
         return partials(query, rows, before)
     if isinstance(window, Sliding):
-        return f"SELECT * FROM ({_slices_spread(query, rows)}) WHERE {_is_open(query, 'we', before)}"
+        return f"SELECT * FROM ({_slices_spread(query, rows)}) WHERE {is_open(query, 'we', before)}"
     each = tuple(f"{p.row} AS p{i}" for i, p in enumerate(query.parts.partials))
     pending = tuple(f"{p.row} AS {p.name}" for p in query.pending)
     return (
@@ -193,7 +193,7 @@ def _merged_partials(query: WindowedQuery) -> tuple[str, ...]:
     return (*contents, *(f"{p.merge} AS {p.name}" for p in query.pending))
 
 
-def _is_open(query: WindowedQuery, end: str, before: str) -> str:
+def is_open(query: WindowedQuery, end: str, before: str) -> str:
     """Return a condition: a window that ends at ``end`` still takes rows."""
     open_yet = f"{plus(end, query.lateness)} > {before}"
     return open_yet if query.closed is None else f"({open_yet} AND {end} > {query.closed}L)"
@@ -201,7 +201,7 @@ def _is_open(query: WindowedQuery, end: str, before: str) -> str:
 
 def _in_time(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: neither late itself, nor kept out by a withdrawal that was."""
-    return _is_open(query, "we", before) + (" AND NOT __w_refused" if query.retracted else "")
+    return is_open(query, "we", before) + (" AND NOT __w_refused" if query.retracted else "")
 
 
 def late_rows(query: WindowedQuery, rows: str, before: str) -> str:
@@ -220,7 +220,7 @@ def _in_windows(query: WindowedQuery, rows: str) -> str:
 
 def is_late(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: the row misses at least one of its windows."""
-    late = f"NOT {_is_open(query, earliest_end(query.window), before)}"
+    late = f"NOT {is_open(query, earliest_end(query.window), before)}"
     return f"({late} OR ts IS NOT NULL AND __w_refused)" if query.retracted else late
 
 
@@ -285,6 +285,19 @@ def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Cl
 def touched(windows: str, clock: Clock, at_once: bool = False) -> str:
     """Return SQL for those of the merged ``windows`` that rows came to or that are due; see ``merged``."""
     return f"SELECT {'/*+ COALESCE(1) */ ' if at_once else ''}* FROM {windows} WHERE hit OR {is_due(clock.reading())}"
+
+
+def fresh(query: WindowedQuery, windows: str) -> str:
+    """Return SQL for merged windows, as ``merged`` has them, that no state knows yet.
+
+    Args:
+        query: a block whose trigger remembers nothing.
+        windows: SQL for keys, ``ws``, ``we``, partials and pending, one row per window.
+    """
+    standing = tuple(f"CAST(NULL AS {kind}) AS {name}" for name, kind in standing_types(query).items())
+    waiting = ("true AS hit", "true AS opened", "CAST(NULL AS BIGINT) AS due_wm", "CAST(NULL AS BIGINT) AS due_at")
+    both = columns(query.key_columns, "ws", "we", query.content_columns, query.pending_columns)
+    return f"SELECT {columns(both, '0 AS idx', standing, waiting)} FROM ({windows})"
 
 
 def gathered(query: WindowedQuery, state: str | None, pieces: str, before: str) -> str:

@@ -40,6 +40,26 @@ class Sliding:
         """Return how many windows a slice can fall into at most."""
         return ceil(self.size / self.every)
 
+    def start_from(self, at: str) -> str:
+        """Return SQL for the first start of a window not before ``at``."""
+        return f"{at} + pmod({self.offset}L - ({at}), {self.every}L)"
+
+    def first_start(self, at: str) -> str:
+        """Return SQL for the start of the first window that holds the slice which starts ``at``, or the instant."""
+        return self.start_from(f"({at} - {self.size - 1}L)")
+
+    def last_start(self, at: str) -> str:
+        """Return SQL for the start of the last window that holds it."""
+        return f"{at} - pmod({at} - {self.offset}L, {self.every}L)"
+
+    def end_of_first(self, at: int) -> int:
+        """Return the end of the first window that holds ``at``, or the first end after it: that is the same."""
+        return at + 1 + (self.offset + self.size - at - 1) % self.every
+
+    def end_of_last(self, at: int) -> int:
+        """Return the end of the last window that holds ``at``."""
+        return at - (at - self.offset) % self.every + self.size
+
 
 @dataclass(frozen=True)
 class Sessions:
@@ -129,21 +149,14 @@ def earliest_end(window: Window) -> str:
     if isinstance(window, Custom):
         return "array_min(__w_windows.we)"
     if isinstance(window, Sliding):
-        # the last multiple of `every` not after the slice is its last window; its first starts up to size before
-        first = (
-            f"ws - pmod(ws - {window.offset}L, {window.every}L)"
-            f" - {((window.size - 1) // window.every)}L * {window.every}L"
-        )
-        return (
-            f"CASE WHEN {first} + {window.size}L > ws THEN {first} ELSE {first} + {window.every}L END + {window.size}L"
-        )
+        return f"{window.first_start('ws')} + {window.size}L"
     return "we"
 
 
 def latest_end(window: Window) -> str:
     """Return SQL for the end of the last window that a row of [ws, we) falls into."""
     if isinstance(window, Sliding):
-        return f"ws - pmod(ws - {window.offset}L, {window.every}L) + {window.size}L"
+        return f"{window.last_start('ws')} + {window.size}L"
     return "array_max(__w_windows.we)" if isinstance(window, Custom) else "we"
 
 
@@ -168,6 +181,7 @@ def each_window(window: Window, relation: str, listed: str) -> str:
 
 def windows_of_slice(window: Sliding, at: str = "ws") -> str:
     """Return SQL for the array of starts of the windows that hold the slice which starts ``at``, or the instant."""
-    last = f"{at} - pmod({at} - {window.offset}L, {window.every}L)"
-    starts = f"transform(sequence(0, {window.windows_per_slice - 1}), __w_n -> {last} - __w_n * {window.every}L)"
-    return f"filter({starts}, __w_s -> {at} < __w_s + {window.size}L)"
+    first, last = window.first_start(at), window.last_start(at)
+    starts = f"sequence({first}, {last}, {window.every}L)"
+    # where windows are further apart than they are long, an instant may be in none
+    return starts if window.size >= window.every else f"CASE WHEN {first} <= {last} THEN {starts} ELSE array() END"

@@ -171,7 +171,7 @@ def _windowed(
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
         first_only=DISTINCT_RELATION in text.aliases(block.relation or block.span) and not retracted,
-        retracted=retracted,
+        retracted=retracted, complete=any(s.complete for s in sources),
     )  # fmt: skip
     checks.check_windowed(text, block, query, sources)
     relation = with_list(text) + bound.input(text, writer, HIDDEN)

@@ -45,6 +45,13 @@ class StreamSource:
         return self.reference.alias or quote_name(self.reference.name.last)
 
     @property
+    def complete(self) -> bool:
+        """Say whether each step of it is complete: a replay's micro-batch, from the beginning of time to its end."""
+        if not isinstance(self.entry, StreamEntry) or not self.bounded:
+            return False
+        return (self.entry.option("watermark") or "").strip().lower() == "complete"
+
+    @property
     def bounded(self) -> bool:
         """Say whether the source ends: a replay does."""
         return isinstance(self.entry, StreamEntry) and self.entry.format == "replay"

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow import carry as texts
 from warehouse.dataflow.carry import Carry
+from warehouse.dataflow.times import BEGINNING
 from warehouse.streaming.log import Commit, StepLog
 from warehouse.streaming.state import State
 
@@ -30,6 +31,7 @@ def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, las
     """
     record = replace(
         last, step=last.step + 1, before=last.after, base=None, deltas=(), base_rows=0, delta_rows=0,
+        slices={}, slice_rows=0, unfired=BEGINNING,
         rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
         seconds=0.0,
     )  # fmt: skip
@@ -38,7 +40,8 @@ def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, las
         view = f"__w_carried_{state.folder.parent.name.replace('-', '_')}"
         live.createOrReplaceTempView(view)
         made = session.sql(texts.carried(carry, view, last.now, last.after))
-        record = State(state.folder, carry.new).with_base(record, made, last.base_rows + last.delta_rows)
+        about = last.base_rows + last.delta_rows + last.slice_rows
+        record = State(state.folder, carry.new).with_base(record, made, about)
     if carry.looks_again and record.base:
         record = replace(record, due_clock=last.now + 1)
     log.commit(state.listed(record, last))

@@ -11,7 +11,10 @@ import os
 import signal
 from collections.abc import Callable
 
-STEP = ("offered", "intent", "delta", "panes", "late_rows", "bad_rows", "base", "commit", "cleaned")
+STEP = (
+    "offered", "intent", "slices", "delta", "panes", "late_rows", "bad_rows", "slices_base", "base", "commit",
+    "cleaned",
+)  # fmt: skip
 """After: Spark has logged the batch, our intent, and each write of a step in its order."""
 
 TABLE = (

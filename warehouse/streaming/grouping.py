@@ -10,8 +10,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from warehouse.dataflow import step
+from warehouse.dataflow import slices, step
 from warehouse.dataflow.times import Clock, Reading
+from warehouse.dataflow.windows import earliest_end
 from warehouse.streaming import lags, late, lateness
 from warehouse.streaming.inputs import Inputs, Seen, seen
 from warehouse.streaming.log import Intent
@@ -25,7 +26,7 @@ class Grouped:
 
     Attributes:
         windows: how many rows of partial results there are. bounds: their least start, and greatest end.
-        few: those rows themselves unless they are many.
+        few: those rows themselves unless they are many. passed: of slices, how many a window holds that has fired.
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
         lateness: see ``lateness.known``. lags: see ``lags.measures``, where a trigger has a PERCENTILE.
         gathered: rows and state are merged already, as ``windows`` whole ones of ``bounds``, their least end second.
@@ -35,6 +36,7 @@ class Grouped:
     windows: int = 0
     bounds: tuple[int | None, int | None] = (None, None)
     few: DataFrame | None = None
+    passed: int = 0
     seen: list[Seen] = field(default_factory=list)
     untimed: int = 0
     late: int = 0
@@ -96,9 +98,12 @@ def grouped(
     assert query
     clock = Clock(intent.step, intent.now, intent.before, intent.before, compiled=compiled).reading()
     rows = _Rows(inputs, folder, intent, frames, kept, clock)
-    batch = _stored(rows.session, step.partials(query, "__w_rows", clock.before), "__w_batch", kept)
-    counted, start, end = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we")).first()
-    return rows.seen(Grouped(counted, (start, end), few=batch if counted <= FEW_HITS else None))
+    sliced = slices.is_sliced(query)
+    text = (slices.added if sliced else step.partials)(query, "__w_rows", clock.before)
+    batch = _stored(rows.session, text, "__w_batch", kept)
+    passed = F.count_if(F.expr(f"{earliest_end(query.window)} <= {clock.before}" if sliced else "false"))
+    counted, start, end, behind = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we"), passed).first()
+    return rows.seen(Grouped(counted, (start, end), few=batch if counted <= FEW_HITS else None, passed=behind))
 
 
 def gathered(

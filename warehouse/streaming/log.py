@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.catalog.store import write_atomically
-from warehouse.dataflow.times import BEGINNING
+from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.streaming import faults
 
-FORMAT = 4
+FORMAT = 5
 LOOSE = 100
 """So many commit records, and up to twice as many, are files of their own; older ones are folded, so many to a file."""
 HISTORY = 1000
@@ -68,6 +68,10 @@ class Commit:
         base: folder name of the state's base, or None. deltas: folder names of its deltas, oldest first.
         files: of each of these folders, the files and their bytes.
         base_rows, delta_rows: rows in them, whether live or not.
+        slices: per folder of slices (``dataflow.slices``), oldest first, their rows, and the starts of the first and of
+            the last one; ``slice_rows``: all of them.
+        unfired: where windows of base and deltas that have not fired end at most, since they came to be before their
+            query kept slices.
         due_watermark, due_clock: the least watermark and processing time at which a window must be looked at
             without rows (perhaps too early, never too late), None when nothing waits.
         rows, late, bad, panes: counts of this step. seconds: wall time.
@@ -81,8 +85,8 @@ class Commit:
         read: the rows of all steps so far. undrained: the watermark for the table's readers, whom a DRAIN of the table
             does not drain.
 
-    Records of format 1 lack what is None here; before format 3 there is no ``revision``, which is then 0, and before
-    format 4 neither ``read`` nor ``undrained``.
+    Records of format 1 lack what is None here; before format 3 there is no ``revision``, which is then 0, before
+    format 4 neither ``read`` nor ``undrained``, and before format 5 there are no slices: any window may be ``unfired``.
     """
 
     step: int
@@ -97,6 +101,9 @@ class Commit:
     files: dict[str, dict[str, int]] = field(default_factory=dict)
     base_rows: int = 0
     delta_rows: int = 0
+    slices: dict[str, list[int]] = field(default_factory=dict)
+    slice_rows: int = 0
+    unfired: int = END
     due_watermark: int | None = None
     due_clock: int | None = None
     rows: int = 0
@@ -120,7 +127,7 @@ class Commit:
 
 
 START = Commit(
-    step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING, read=0, undrained=BEGINNING
+    step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING, unfired=BEGINNING, read=0, undrained=BEGINNING
 )  # fmt: skip
 """Where a streaming table stands before its first step."""
 

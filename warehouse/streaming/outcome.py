@@ -74,6 +74,10 @@ class Outcome:
         faults.passed("delta")
         return self._panes(made)
 
+    def emitted(self) -> Made:
+        """Write panes alone, of windows of which none outlives the step."""
+        return self._panes(Made())
+
     def _delta(self) -> Made:
         """Write the delta.
 

@@ -113,7 +113,7 @@ def _kept(folder: Path, log: StepLog, entry: StreamingTableEntry, call: TableFun
         return log.last()
     record = log.at(call.step)
     assert record
-    names = [n for n in (record.base, *record.deltas) if n]
+    names = [n for n in (record.base, *record.deltas, *record.slices) if n]
     if record.revision == entry.revision and all((folder / "state" / n).is_dir() for n in names):
         return record
     steps = [str(r.step) for r in log.recent() if r.revision == entry.revision]
@@ -133,14 +133,15 @@ PROGRESS = (
 
 _COUNTS = (
     "step", "now", "after", "rows", "late", "finished", "bad", "panes", "early", "on_time", "behind", "withdrawn",
-    "base_rows", "delta_rows", "state_bytes",
+    "base_rows", "delta_rows", "slice_rows", "state_bytes",
 )  # fmt: skip
 _FIELDS = {**dict.fromkeys(_COUNTS, "bigint"), "lateness": "array<bigint>", "seconds": "double"}
 """The fields of a commit record that are shown, with their types."""
 _SHOWN = (
     "step", "timestamp_micros(now)", "rows", "late", "finished", "bad", "panes", "early", "on_time", "behind",
     "withdrawn", watermark_timestamp("after"), f"CASE WHEN abs(after) < {END}L THEN (now - after) / 1e6D END",
-    *(f"get(lateness, {i}) / 1e6D" for i in range(4)), "base_rows + delta_rows", "state_bytes", "seconds",
+    *(f"get(lateness, {i}) / 1e6D" for i in range(4)), "base_rows + delta_rows + coalesce(slice_rows, 0L)",
+    "state_bytes", "seconds",
 )  # fmt: skip
 """The columns of ``PROGRESS`` over these fields."""
 
@@ -190,7 +191,7 @@ def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
         "idx AS panes", "timestamp_micros(due_at) AS due_at",
         f"CASE WHEN due_wm < {END}L THEN timestamp_micros(due_wm) END AS due_watermark", "step AS changed_in_step",
     )  # fmt: skip
-    if not names:
+    if not names and not commit.slices:
         kinds = dict(zip(query.key_columns, query.keys, strict=True))
         kinds |= step.content_types(query)
         kinds |= {k.name: k.type for k in query.trigger_state}
@@ -207,7 +208,10 @@ def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
             f"SELECT {gone} FROM parquet.{quoted(files.path(n))} LATERAL VIEW explode(vanished) AS __w_gone"
             for n in commit.deltas
         ]
-    return f"(SELECT {shown} FROM ({step.newest(query, '(' + ' UNION ALL '.join(versions) + ')')}))"
+    live = step.newest(query, f"({' UNION ALL '.join(versions)})") if versions else None
+    if commit.slices:
+        live = files.with_slices(commit, live and f"({live})")
+    return f"(SELECT {shown} FROM ({live}))"
 
 
 def _key_name(query: WindowedQuery, number: int) -> str:

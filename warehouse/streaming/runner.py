@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.slices import is_sliced
 from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
@@ -35,6 +36,7 @@ from warehouse.streaming.log import Commit, Intent, StepLog
 from warehouse.streaming.measured import Measured
 from warehouse.streaming.outcome import Made, Outcome
 from warehouse.streaming.placement import Keeper, placement
+from warehouse.streaming.rolling import is_little, rolled_up
 from warehouse.streaming.state import State
 
 Report = Callable[[Commit], None]
@@ -65,12 +67,13 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
         last: the commit before.
         size: tells about how many bytes the rows of the step are; asked where the last one had none.
     """
-    of_state = last.base_rows + last.delta_rows
+    of_state = last.base_rows + last.delta_rows + last.slice_rows
     replayed = intent.batch is None  # whose steps are small
     few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
     if few and of_state <= MUCH_STATE:
         return Manner.FEW
-    return Manner.AT_ONCE if of_state <= last.rows and step.comes_in_pieces(query) else Manner.STAGED
+    whole = step.comes_in_pieces(query) and not is_sliced(query)
+    return Manner.AT_ONCE if of_state <= last.rows and whole else Manner.STAGED
 
 
 SETTINGS = {
@@ -165,26 +168,31 @@ class Runner:
         if new.lags:
             lags = lags.with_rows(query.percentiles, new.lags)
         faster = lags.watermarks(query.percentiles)
-        little = last.base_rows + last.delta_rows <= MUCH_STATE
-        small = little and new.windows <= FEW_WINDOWS
+        small = new.windows <= FEW_WINDOWS and is_little(self.state, last, new, after, MUCH_STATE)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small)
         self._tune(session, small)
-        state = batch = windows = None
+        state = batch = None
         if new.gathered:
             known = step.with_strays(query, "__w_windows", "__w_state" if new.strays else None)
             windows = step.touched(f"({known})", clock, at_once=small)
+            made = self._outcome(session, intent, clock, windows, step.forgets(query, clock, new.bounds[1])).written()
+        elif self.state.slices:
+            rolled, made = rolled_up(session, self.state, self.state.slices, last, new, clock), Made()
+            if rolled:
+                found = self._outcome(session, intent, clock, rolled.windows, apart=rolled.momentary)
+                made = found.emitted() if rolled.momentary else found.written()
         else:
             state = self._seen(self.state.touched(session, last, clock, new.few, new.bounds))
             batch = "__w_batch" if new.windows else None
+            made = Made()
             if state or batch:
                 windows = step.merged(query, state, batch, clock, at_once=small)
-        made, apart = Made(), new.gathered and step.forgets(query, clock, new.bounds[1])
-        if windows:
-            made = Outcome(session, self.state, self.appends, intent, clock, windows, apart).written()
+                made = self._outcome(session, intent, clock, windows).written()
         refused = late.finished(session, query, state, batch, clock)
         finished = late.keep(session, self.appends, self.query, new.late, refused, intent, clock)
         bad = self._rejected(frames, intent, new.seen, {"__w_rows": new.untimed})
         reached = BEGINNING if intent.complete and not intent.drain else after
+        waiting = self.state.slices.due(new.bounds[0], reached) if self.state.slices else None
         record = Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=reached,
@@ -192,16 +200,25 @@ class Runner:
             base=last.base,
             deltas=(*last.deltas, *((self.state.delta_name(intent.step),) if made.kept else ())),
             base_rows=last.base_rows, delta_rows=last.delta_rows + made.kept,
-            due_watermark=_least(_still(last.due_watermark, reached), made.due_wm),
+            slices=last.slices, slice_rows=last.slice_rows, unfired=last.unfired,
+            due_watermark=_least(_still(last.due_watermark, reached), made.due_wm, waiting),
             due_clock=_least(_still(last.due_clock, intent.now), made.due_at),
             rows=sum(s.rows for s in new.seen), late=new.late, finished=finished, bad=bad, lateness=new.lateness,
             panes=made.shown, early=made.early, on_time=made.on_time, behind=made.behind,
             withdrawn=made.gone if query.mode is Mode.RETRACTING else 0,
             arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},
         )  # fmt: skip
+        if self.state.slices:
+            record = self.state.slices.added(record, new.windows, new.bounds)
         self._tune(session, False)
         record = self.state.compacted(session, record)
         return self.state.listed(record, last)
+
+    def _outcome(
+        self, session: SparkSession, intent: Intent, clock: Clock, windows: str, apart: bool = False
+    ) -> Outcome:
+        assert self.state
+        return Outcome(session, self.state, self.appends, intent, clock, windows, apart)
 
     def _seen(self, state: DataFrame | None) -> str | None:
         """Make the view of the state that a step reads; return its name, None without state."""
@@ -281,8 +298,8 @@ class Runner:
         session.conf.set("spark.sql.shuffle.partitions", "1" if small else self.partitions)
 
 
-def _least(one: int | None, other: int | None) -> int | None:
-    return min((value for value in (one, other) if value is not None), default=None)
+def _least(*values: int | None) -> int | None:
+    return min((value for value in values if value is not None), default=None)
 
 
 def _still(due: int | None, reached: int) -> int | None:

@@ -15,13 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from warehouse.dataflow import step
+from warehouse.dataflow import slices, step
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.times import Clock
+from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
 from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
+from warehouse.streaming.slices import SAME_FILTER, Slices
 
 MOST_DELTAS = 10
 """Deltas that may pile up before they are folded into a new base."""
@@ -30,16 +31,16 @@ FEW_HITS, SMALL_BASE = 200_000, 50_000
 """Up to so many windows hit by a batch, a base of more than so many rows is joined with them before it is shuffled."""
 
 
-SAME_FILTER = 1 << 23
-"""Microseconds, eight seconds: the literals with which a base is filtered, for the sake of Parquet's statistics, move
-by as much, or every step would compile its reading of the base anew. So some windows are read that are due later."""
-
-
 class State:
-    """The state files of one streaming table."""
+    """The state files of one streaming table.
+
+    Attributes:
+        slices: of the windows that have not fired; None where these are like all others.
+    """
 
     def __init__(self, folder: Path, query: WindowedQuery):
         self.folder, self.query = folder, query
+        self.slices = Slices(folder, query) if slices.is_sliced(query) else None
         self.columns = list(step.state_columns(query))
         self.schema: StructType | None = None
 
@@ -137,18 +138,43 @@ class State:
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return the live windows as of ``commit``, or None when there never were any."""
+        windows = self._live(spark, commit)
+        if self.slices is None or not commit.slices:
+            return windows
+        known = None
+        if windows is not None:
+            known = self._view("windows")
+            windows.createOrReplaceTempView(known)
+        return spark.sql(self.with_slices(commit, known))
+
+    def with_slices(self, commit: Commit, windows: str | None) -> str:
+        """Return SQL for all live windows: the relation ``windows`` of those that are whole, and those in slices."""
+        assert self.slices
+        waiting = slices.live(self.query, f"({self.slices.text(commit)})", f"{commit.after}L")
+        if windows is None:
+            return waiting
+        both = f"SELECT * FROM {windows} UNION ALL {waiting}"
+        return slices.united(self.query, f"({both})") if commit.after < commit.unfired else both
+
+    def _live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
+        """Return the live windows that base and deltas hold."""
         whole = self.all(spark, commit)
         if whole is None:
             return None
-        view = f"__w_live_{self.folder.parent.name.replace('-', '_')}"
+        view = self._view("live")
         whole.createOrReplaceTempView(view)
         return spark.sql(step.newest(self.query, view))
 
+    def _view(self, what: str) -> str:
+        return f"__w_{what}_{self.folder.parent.name.replace('-', '_')}"
+
     def compacted(self, spark: SparkSession, commit: Commit) -> Commit:
-        """Fold the deltas into a new base when they have piled up; return the commit record to write."""
+        """Fold deltas, and slices, that have piled up; return the commit record to write."""
+        if self.slices:
+            commit = self.slices.compacted(spark, commit)
         if len(commit.deltas) <= MOST_DELTAS and commit.delta_rows <= max(200_000, 2 * commit.base_rows):
             return commit
-        live = self.live(spark, commit)
+        live = self._live(spark, commit)
         assert live is not None
         return self.with_base(commit, live, commit.delta_rows)
 
@@ -166,14 +192,19 @@ class State:
         ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
         ordered.write.mode("overwrite").parquet(self.path(name))
         faults.passed("base")
-        rows = live.sparkSession.read.parquet(self.path(name)).count()
-        return replace(commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0)
+        unfired = F.max(F.expr(f"CASE WHEN we > {commit.after}L THEN we ELSE {BEGINNING}L END"))
+        written = live.sparkSession.read.parquet(self.path(name))
+        rows, unfired = written.agg(F.count(F.lit(1)), F.coalesce(unfired, F.lit(BEGINNING))).collect()[0]
+        return replace(
+            commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0, unfired=unfired
+        )  # fmt: skip
 
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
         """Return ``commit`` with the next dues after it looked up in the state."""
+        waiting = self.slices.next_due(spark, commit) if self.slices else None
         names = [n for n in (*commit.deltas, commit.base) if n]
         if not names:
-            return replace(commit, due_watermark=None, due_clock=None)
+            return replace(commit, due_watermark=waiting, due_clock=None)
         # old versions may answer too: an idle look is harmless, a missed one is not
         due_watermark, due_clock = (
             self.read(spark, *names)
@@ -183,11 +214,13 @@ class State:
             )
             .first()
         )
+        if waiting is not None:
+            due_watermark = waiting if due_watermark is None else min(waiting, due_watermark)
         return replace(commit, due_watermark=due_watermark, due_clock=due_clock)
 
     def listed(self, commit: Commit, last: Commit) -> Commit:
         """Return the commit record to write with the files of its state; ``last`` lists those written before."""
-        names = (*((commit.base,) if commit.base else ()), *commit.deltas)
+        names = (*((commit.base,) if commit.base else ()), *commit.deltas, *commit.slices)
         files = {name: last.files.get(name) or self._files(name) for name in names}
         return replace(commit, files=files, state_bytes=sum(size for its in files.values() for size in its.values()))
 
@@ -210,7 +243,7 @@ class State:
 
     def clean(self, kept: list[Commit]) -> None:
         """Remove the files that none of the ``kept`` commit records names and that no step is writing."""
-        named = {n for c in kept for n in (*c.deltas, c.base)}
+        named = {n for c in kept for n in (*c.deltas, c.base, *c.slices)}
         newest = max((c.step for c in kept), default=0)
         for folder in self.folder.glob("*-*"):
             number = int(folder.name.rpartition("-")[2])
