@@ -127,7 +127,11 @@ def test_of_no_rows_and_of_nulls(engine: Engine) -> None:
 
 
 def test_what_was_gathered_leaves_files_out(engine: Engine) -> None:
-    list(engine.run("CREATE TABLE years AS SELECT id AS n, lpad(CAST(id AS STRING), 4, '0') AS k FROM range(0, 4000, 1, 4)"))
+    list(
+        engine.run(
+            "CREATE TABLE years AS SELECT id AS n, lpad(CAST(id AS STRING), 4, '0') AS k FROM range(0, 4000, 1, 4)"
+        )
+    )
     for where in ("n = 3100", "k = '3100'"):
         assert "partitions read: 1 of 4" in str(rows_of(engine, f"EXPLAIN SELECT * FROM years WHERE {where}"))
 
@@ -145,7 +149,9 @@ def _analyzed(engine: Engine, first: str) -> str:
     jvm: Any = spark._jvm
     kinds = jvm.org.apache.spark.sql.types.StructType().add("a", "int")
     rows = spark._jsparkSession.createDataFrame(jvm.java.util.ArrayList(), kinds)
-    told = rows.selectExpr(_texts(jvm, f"to_json(struct(count(*) AS {first}, struct(min(a) AS a) AS minValues)) AS told"))
+    told = rows.selectExpr(
+        _texts(jvm, f"to_json(struct(count(*) AS {first}, struct(min(a) AS a) AS minValues)) AS told")
+    )
     expression, names = told.queryExecution().analyzed().expressions().head(), []
     while not expression.children().isEmpty():
         expression = expression.children().head()

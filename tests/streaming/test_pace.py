@@ -37,7 +37,8 @@ def backlog(rows: Rows, tmp_path: Path) -> int:
     )
     for number in range(FILES):
         lines = (
-            json.dumps({"k": i % KEYS, "v": 10 + number, "at": f"2024-05-01T12:{number:02}:{i:02}Z"}) for i in range(EACH)
+            json.dumps({"k": i % KEYS, "v": 10 + number, "at": f"2024-05-01T12:{number:02}:{i:02}Z"})
+            for i in range(EACH)
         )
         (folder / f"{number:02}.json").write_text("\n".join(lines))
     return (folder / "00.json").stat().st_size

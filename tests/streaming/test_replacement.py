@@ -36,6 +36,8 @@ MIDS = f"SELECT p, median(d) AS mid, window_start {PLACE} {HOUR} {ROWS}"
 SETS = f"SELECT p, count(DISTINCT d) AS n, window_start {PLACE} {HOUR} {ROWS}"
 RUNS = f"SELECT p, sum(d) AS total, window_start, window_end {PLACE} {SESSIONS} {ROWS}"
 TWO = f"SELECT p, q, count(*) AS n, sum(x) AS x FROM STREAM s GROUP BY p, q {HOUR} {ROWS} RETRACTING"
+HOURS = "WINDOW SLIDING (ts, SIZE INTERVAL 3 HOURS, EVERY INTERVAL 1 HOUR)"
+SLIDES = turned(SUMS, f"{HOUR} {ROWS}", HOURS)
 PLAIN = "SELECT p, d, ts FROM STREAM s WHERE d > 1"
 
 
@@ -100,6 +102,10 @@ CHANGES = (
     Change("retracting sessions", f"{RUNS} RETRACTING", f"{turned(RUNS, 'p, sum(d) AS total', 'sum(d) AS total, p')}"
            " RETRACTING", CONTINUES, "another order"),
     Change("gap", RUNS, turned(RUNS, "10 MINUTES", "20 MINUTES"), REBUILT, "WINDOW"),
+    Change("slices to windows", SLIDES, f"{SLIDES} {ROWS}", CONTINUES, "starts afresh", often=True),
+    Change("windows to slices", f"{SLIDES} {ROWS}", SLIDES, CONTINUES, "starts afresh", often=True),
+    Change("slices renamed", SLIDES, turned(SLIDES, "total", "points"), CONTINUES, "column points is added"),
+    Change("slices longer", SLIDES, f"{SLIDES} ALLOWED LATENESS UNBOUNDED", CONTINUES, "stay closed"),
     Change("plain column goes", PLAIN, "SELECT ts, p FROM STREAM s WHERE d > 1", CONTINUES, "column d goes away"),
     Change("plain where", PLAIN, turned(PLAIN, "d > 1", "d > 2"), REBUILT, "other rows"),
     Change("windows", PLAIN, SUMS, REBUILT, "windows"),

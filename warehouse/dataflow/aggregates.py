@@ -59,12 +59,14 @@ class Partial:
         merge: the same kind of result from partial results; ``{}`` is the column.
         type: its Spark type, so that an empty one can be written as a typed NULL.
         row: what ``sql`` comes to for one row, over the same columns, where that is an expression; else None.
+        small: a sum of numbers so small that no rows there can be make it leave its type, in whatever order.
     """
 
     sql: str
     merge: str
     type: str
     row: str | None = None
+    small: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,18 +102,20 @@ def _count(call: Call) -> Form | None:
         names = [f"{{a{i}}}" for i in range(len(values))]
         return Form(values, (_counted(*names),), "coalesce({0}, 0L)")
     if call.filter is None:
-        return Form((), (Partial("count(1)", "sum({})", "bigint", "1L"),), "coalesce({0}, 0L)")
+        return Form((), (Partial("count(1)", "sum({})", "bigint", "1L", small=True),), "coalesce({0}, 0L)")
     return Form((f"CASE WHEN {call.filter} THEN 1 END",), (_counted("{a0}"),), "coalesce({0}, 0L)")
 
 
 def _counted(*names: str) -> Partial:
     """Return how many rows have none of the columns NULL."""
     known = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    return Partial(f"count({', '.join(names)})", "sum({})", "bigint", f"CASE WHEN {known} THEN 1L ELSE 0L END")
+    return Partial(
+        f"count({', '.join(names)})", "sum({})", "bigint", f"CASE WHEN {known} THEN 1L ELSE 0L END", small=True
+    )
 
 
 def _count_if(call: Call) -> Form | None:
-    counted = Partial("count_if({a0})", "sum({})", "bigint", "CASE WHEN {a0} THEN 1L ELSE 0L END")
+    counted = Partial("count_if({a0})", "sum({})", "bigint", "CASE WHEN {a0} THEN 1L ELSE 0L END", small=True)
     return Form(_values(call), (counted,), "coalesce({0}, 0L)")
 
 
@@ -136,7 +140,7 @@ def exact_double_sum(value: str) -> tuple[tuple[str, ...], tuple[Partial, ...], 
     beyond = f"CASE WHEN NOT abs({wide}) < 18446744073709551616D THEN {wide} END"
     inputs = (*(_cut(within, power) for power in (-1, 0, 1, 2, 3)), beyond)
     units = ["CAST({a0} AS BIGINT)", *(f"CAST({{a{i}}} - {{a{i - 1}}} * {UNIT} AS BIGINT)" for i in range(1, 5))]
-    partials = [Partial(f"sum({unit})", "sum({})", "bigint", unit) for unit in units]
+    partials = [Partial(f"sum({unit})", "sum({})", "bigint", unit, small=True) for unit in units]
     partials.append(Partial("sum({a5})", "sum({})", "double", "{a5}"))
     low = "{4} / " + UNIT
     for i in (3, 2):
@@ -156,8 +160,9 @@ def _sum(call: Call) -> Form | None:
     if kind in FLOATING:
         return _double_sum(value)
     if kind in INTEGRAL or kind.startswith(("decimal", "interval")):
-        total = f"CAST(sum({{}}) AS {call.type})"
-        return Form((value,), (Partial(total.format("{a0}"), total, call.type, f"CAST({{a0}} AS {call.type})"),), "{0}")
+        total, one = f"CAST(sum({{}}) AS {call.type})", f"CAST({{a0}} AS {call.type})"
+        summed = Partial(total.format("{a0}"), total, call.type, one, small=kind in INTEGRAL and kind != "bigint")
+        return Form((value,), (summed,), "{0}")
     return None
 
 
@@ -177,6 +182,7 @@ def _avg(call: Call) -> Form | None:
                 f"CAST(sum({{}}) AS {total})",
                 total,
                 f"CAST({{a0}} AS {total})",
+                small=total == "bigint",
             ),
             _counted("{a0}"),
         )

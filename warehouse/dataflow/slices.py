@@ -177,11 +177,10 @@ def is_invertible(partial: Partial) -> bool:
 
 def _running(partial: Partial, name: str, so_far: str) -> str:
     """Return SQL for what entered less what left; NULL, as a sum of nothing is, where nothing known is inside."""
-    counts = partial.sql.startswith("count")
     # a sum may leave BIGINT between a slice that enters and another one that leaves at the same point
-    value = name if counts or partial.type.startswith("decimal") else f"CAST({name} AS DECIMAL(38,0))"
+    value = name if partial.small or partial.type.startswith("decimal") else f"CAST({name} AS DECIMAL(38,0))"
     total = f"CAST(sum(CASE WHEN sign > 0 THEN {value} ELSE -{value} END) OVER {so_far} AS {partial.type})"
-    if counts:
+    if partial.sql.startswith("count"):
         return total
     return f"CASE WHEN sum(CASE WHEN {name} IS NOT NULL THEN sign END) OVER {so_far} > 0 THEN {total} END"
 
