@@ -1,13 +1,14 @@
 """What a step costs beside how much state has piled up: small steps against few and many keys.
 
-One aggregation over windows of an hour. A first file opens a window for every key, then come files of equal size over
+One aggregation over windows of an hour, or of a day by the hour. A first file opens a window for every key, then come files of equal size over
 random keys of them, one a step, which close nothing: what is measured is to find, change and keep the state. Ours is a
 streaming table; the peers are native streaming queries with either state store, which write what closes to Parquet. All
 read the same files. Ours reports a step's own seconds (``stream_progress``); theirs is the micro-batch's
 ``triggerExecution``. Both leave out the process's start, and the first two steps after the large one are not counted.
 
-Usage: ``python -m benchmarks state [--keys 100000,1000000] [--rows 1000,10000,100000] [--steps 12] [--systems a|b]``.
-Writes ``benchmarks/out/state.{md,json}``.
+Usage: ``python -m benchmarks state [--keys 100000,1000000] [--rows 1000,10000,100000] [--steps 12] [--window sliding]
+[--systems a|b]``.
+Writes ``benchmarks/out/state.{md,json}``, of sliding windows ``state_sliding.{md,json}``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ from pathlib import Path
 from benchmarks.report import keep
 from benchmarks.streaming import OURS, SCHEMA, STORES, SYSTEMS
 from warehouse.engine import Engine
+
+WINDOWS = {
+    "fixed": ("FIXED (at, SIZE INTERVAL 1 HOUR)", ("1 hour", "1 hour")),
+    "sliding": ("SLIDING (at, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)", ("24 hours", "1 hour")),
+}
+"""Our clause, and Spark's lengths for the same."""
 
 WARM = 2
 """Steps after the one that makes the state which are not counted."""
@@ -53,12 +60,12 @@ def write(engine: Engine, folder: Path, keys: int, rows: int, steps: int) -> Non
         part.rename(folder / f"{number:03}.parquet")
 
 
-def ours(engine: Engine, stream: str) -> list[float]:
+def ours(engine: Engine, stream: str, window: str) -> list[float]:
     """Return the seconds of each step of a streaming table."""
     list(
         engine.run(
             "CREATE STREAMING TABLE bench AS SELECT key, count(*) AS n, sum(value) AS total, max(value) AS most"
-            f" FROM STREAM {stream} GROUP BY key WINDOW FIXED (at, SIZE INTERVAL 1 HOUR)"
+            f" FROM STREAM {stream} GROUP BY key WINDOW {WINDOWS[window][0]}"
         )
     )
     (progress,) = engine.run("SELECT seconds FROM stream_progress('bench') ORDER BY step")
@@ -67,7 +74,7 @@ def ours(engine: Engine, stream: str) -> list[float]:
     return seconds
 
 
-def peer(engine: Engine, folder: Path, place: Path, store: str) -> list[float]:
+def peer(engine: Engine, folder: Path, place: Path, store: str, window: str) -> list[float]:
     """Return the seconds of each micro-batch of a native query."""
     from pyspark.sql import functions as F
 
@@ -77,7 +84,7 @@ def peer(engine: Engine, folder: Path, place: Path, store: str) -> list[float]:
     frame = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").parquet(str(folder))
     counted = (
         frame.withWatermark("at", "1 hour")
-        .groupBy(F.window("at", "1 hour").alias("w"), "key")
+        .groupBy(F.window("at", *WINDOWS[window][1]).alias("w"), "key")
         .agg(F.count("*").alias("n"), F.sum("value").alias("total"), F.max("value").alias("most"))
     )
     query = (
@@ -94,6 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keys", default="100000,1000000", help="how many windows the state holds")
     parser.add_argument("--rows", default="1000,10000,100000", help="rows of a step")
     parser.add_argument("--steps", type=int, default=12, help="steps after the one that makes the state")
+    parser.add_argument("--window", default="fixed", choices=WINDOWS, help="windows of an hour, or of a day by the hour")
     parser.add_argument("--systems", default="|".join(SYSTEMS), help="whom to run, separated by bars")
     chosen = parser.parse_args(arguments)
     sizes, steps = [int(n) for n in chosen.keys.split(",")], [int(n) for n in chosen.rows.split(",")]
@@ -114,17 +122,17 @@ def main(arguments: list[str] | None = None) -> int:
                     )
                     for system in systems:
                         if system == OURS:
-                            found = ours(engine, folder.name)
+                            found = ours(engine, folder.name, chosen.window)
                         else:
                             place = scratch / f"{folder.name}_{len(runs)}"
-                            found = peer(engine, folder, place, STORES[system])
+                            found = peer(engine, folder, place, STORES[system], chosen.window)
                         runs.append(Run(system, keys, rows, tuple(found[1 + WARM :])))
                         print(runs[-1], file=sys.stderr, flush=True)
-    report(runs, systems)
+    report(runs, systems, "state" if chosen.window == "fixed" else f"state_{chosen.window}")
     return 0
 
 
-def report(runs: list[Run], systems: list[str]) -> None:
+def report(runs: list[Run], systems: list[str], name: str) -> None:
     """Print the medians side by side, and keep them with every run."""
     lines = [
         f"Seconds of a step: the median (least–greatest) of {len(runs[0].seconds)} in one run.",
@@ -138,7 +146,7 @@ def report(runs: list[Run], systems: list[str]) -> None:
             (run,) = [r for r in runs if (r.system, r.keys, r.rows) == (system, keys, rows)]
             cells.append(f"{statistics.median(run.seconds):.2f} ({min(run.seconds):.2f}–{max(run.seconds):.2f})")
         lines.append(f"| {' | '.join(cells)} |")
-    keep("state", "\n".join(lines), runs)
+    keep(name, "\n".join(lines), runs)
 
 
 if __name__ == "__main__":

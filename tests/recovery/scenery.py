@@ -24,6 +24,9 @@ TABLES = {
     "sessions": """SELECT k, avg(x) AS mean, count(*) AS n, window_start, window_end FROM STREAM {s} GROUP BY k
         WINDOW SESSIONS (ts, GAP INTERVAL 10 SECONDS) TRIGGER AT WATERMARK EARLY EVERY 2 ROWS
         DISCARDING ALLOWED LATENESS INTERVAL 1 MINUTE""",
+    "sliding": """SELECT k, sum(v) AS total, max(x) AS most, count(*) AS n, window_start FROM STREAM {s} GROUP BY k
+        WINDOW SLIDING (ts, SIZE INTERVAL 1 MINUTE, EVERY INTERVAL 20 SECONDS)
+        RETRACTING ALLOWED LATENESS INTERVAL 1 MINUTE""",
     "plain": "SELECT k, v, x, ts FROM STREAM {s} WHERE v > 0",
     "over": """SELECT k, sum(v) AS total, window_start FROM STREAM plain_{u} WATERMARK ts DELAY OF INTERVAL 10 SECONDS
         GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES) TRIGGER AT WATERMARK EARLY EVERY 1 ROW

@@ -15,16 +15,17 @@ from tests.recovery.conftest import Mortal
 from tests.recovery.scenery import TABLES, compared, differences, stream, table, write
 from tests.statements import rows_of
 from warehouse.errors import WarehouseError
-from warehouse.streaming import faults, state
+from warehouse.streaming import faults, slices, state
 
 HOUR = 3_600_000_000
 FULL = os.environ.get("RECOVERY") == "full"
 
-NAMES = tuple(TABLES) if FULL else ("fixed", "sessions")
+NAMES = tuple(TABLES) if FULL else ("fixed", "sessions", "sliding")
 
 DEATHS = {
     "fixed": ("panes",),
     "sessions": ("intent", "delta"),
+    "sliding": ("slices",),
 }
 """Where each table dies in one and the same step. After ``commit`` that step is over; the rest come in the next."""
 
@@ -36,11 +37,14 @@ def deaths(name: str) -> tuple[str, ...]:
     if not FULL:
         return DEATHS[name]
     every = STATELESS if name == "plain" else faults.STEP
+    if name != "sliding":
+        every = tuple(b for b in every if not b.startswith("slices"))
     return tuple(b for b in every if b not in UNREACHABLE.get(name, ()))
 
 
 def test_each_boundary_of_a_step(mortal: Mortal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "MOST_DELTAS", 1)
+    monkeypatch.setattr(slices, "MOST_FOLDERS", 0)
     data = mortal.folder / "data"
     write(data, 1)
     for twin in "su":
