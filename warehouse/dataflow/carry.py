@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from warehouse.dataflow import slices, step
+from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import END
@@ -65,7 +65,7 @@ class Carry:
             and step.state_columns(self.old) == step.state_columns(self.new)
             and step.content_types(self.old) == step.content_types(self.new)
             and self.old.mode is self.new.mode
-            and slices.is_sliced(self.old) == slices.is_sliced(self.new)
+            and self.old.slicing == self.new.slicing
             and values
         )
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
-from warehouse.dataflow.triggers import BYTES, Kept, Node, Pending, kept, pending, percentiles
-from warehouse.dataflow.windows import Window, merges
+from warehouse.dataflow.triggers import BYTES, Kept, Kind, Node, Pending, kept, pending, percentiles
+from warehouse.dataflow.windows import Fixed, Sliding, Window, merges
 from warehouse.language.statements import Mode
 
 
@@ -121,6 +121,19 @@ class WindowedQuery:
     def key_columns(self) -> tuple[str, ...]:
         """Return the names of the key columns."""
         return tuple(f"__w_k{i}" for i in range(len(self.keys)))
+
+    @property
+    def slicing(self) -> Sliding | None:
+        """Return how windows are kept as slices until they fire; None where they are not: see ``dataflow.slices``."""
+        match self.window:
+            case Fixed(size, offset, per_key=False):
+                window = Sliding(size, size, offset)
+            case Sliding(size, every) if size >= every:
+                window = self.window
+            case _:
+                return None
+        plain = self.trigger.kind is Kind.AT_WATERMARK and not (self.once or self.retracted or self.complete)
+        return window if plain else None
 
     @property
     def splits(self) -> bool:

@@ -1,9 +1,9 @@
-"""Sliding windows kept as slices: rows only ever add to slices, and windows are rolled up when they fire.
+"""Windows kept as slices: rows only ever add to slices, and windows are rolled up when they fire.
 
-A row falls into one slice, however many windows hold it. Where all that a trigger does is to fire at the watermark,
-no window is looked at before its end, so the state of those to come is their slices: partial results per key and
-slice, of which each step adds what its rows came to and changes nothing that is there. Windows that have fired are
-rows of *state* like any other's, for the late rows to come (``dataflow.step``).
+A row falls into one slice, however many sliding windows hold it; a fixed window is a slice of its own. Where all that
+a trigger does is to fire at the watermark, no window is looked at before its end, so the state of those to come is
+their slices: partial results per key and slice, of which each step adds what its rows came to and changes nothing that
+is there. Windows that have fired are rows of *state* like any other's, for the late rows to come (``dataflow.step``).
 
 Rolled up are the windows whose ends the watermark passes. A few are *folded*: each slice goes to the windows that hold
 it. Many are *swept*, in the order of time, over the points at which a slice enters and leaves: what can be subtracted
@@ -24,22 +24,10 @@ from warehouse.dataflow import step
 from warehouse.dataflow.aggregates import INTEGRAL, Partial
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
-from warehouse.dataflow.triggers import Kind
 from warehouse.dataflow.windows import Sliding, latest_end
 
 FOLDED = 2
 """Up to so many windows of a key that fire together are folded."""
-
-
-def is_sliced(query: WindowedQuery) -> bool:
-    """Say whether a block's windows are kept as slices until they fire."""
-    window = query.window
-    return (
-        isinstance(window, Sliding)
-        and window.windows_per_slice > 1
-        and query.trigger.kind is Kind.AT_WATERMARK
-        and not (query.once or query.retracted or query.complete)
-    )
 
 
 def slice_columns(query: WindowedQuery) -> tuple[str, ...]:
@@ -51,20 +39,20 @@ def added(query: WindowedQuery, rows: str, before: str) -> str:
     """Return SQL for *slices*: what the rows of a step come to, but for those that are late for all their windows.
 
     Args:
-        query: a block that ``is_sliced``, as for all functions here.
+        query: a block with ``slicing``, as for all functions here.
         rows: the *rows* relation.
         before: the watermark against which rows are judged.
     """
     first = tuple(f"{p.sql} AS p{i}" for i, p in enumerate(query.parts.partials))
     pending = tuple(f"{p.first} AS {p.name}" for p in query.pending)
     bounds = columns(query.key_columns, "ws", "we")
-    open_yet = step.is_open(query, latest_end(query.window), before)
+    open_yet = step.is_open(query, latest_end(_grid(query)), before)
     return f"SELECT {columns(bounds, first, pending)} FROM {rows} WHERE ts IS NOT NULL AND {open_yet} GROUP BY {bounds}"
 
 
 def passed(query: WindowedQuery, slices: str, before: str) -> str:
     """Return SQL for *windows*, several rows to one, that ``slices`` came to although they have fired already."""
-    window = _sliding(query)
+    window = _grid(query)
     spread = _in_windows(query, slices, window.first_start("ws"), f"{before} - {window.size}L")
     return f"SELECT {columns(slice_columns(query))} FROM ({spread}) WHERE {step.is_open(query, 'we', before)}"
 
@@ -80,9 +68,38 @@ def fired(query: WindowedQuery, slices: str, before: str, after: str, count: int
         count: how many such windows a key has at most.
         at_once: see ``step.merged``.
     """
+    if is_whole(query):
+        merged = columns(query.key_columns, "ws", "we", _merged(query))
+        few = "/*+ COALESCE(1) */ " if at_once else ""
+        ending = f"SELECT {few}* FROM {slices} WHERE {before} < we AND we <= {after}"
+        return f"SELECT {merged} FROM ({ending}) GROUP BY {columns(query.key_columns, 'ws', 'we')}"
     by_key = f" DISTRIBUTE BY {columns(query.key_columns)}" if query.keys and not at_once else ""
     together = f"(SELECT {'/*+ COALESCE(1) */ ' if at_once else ''}* FROM {slices}{by_key})"
     return (_folded if count <= FOLDED else _swept)(query, together, before, after)
+
+
+def is_whole(query: WindowedQuery) -> bool:
+    """Say whether a slice is a window."""
+    return _grid(query).size == _grid(query).slice
+
+
+def alone(query: WindowedQuery, slices: str, since: str, before: str, after: str) -> str:
+    """Return SQL for the *windows* that end in (``before``, ``after``] and start after ``since``, as slices are them.
+
+    Args:
+        query: a block of which a slice ``is_whole``.
+        slices: *slices*, one row each, of which there are no others after ``since``.
+        since: SQL for the start of the last slice that others may know too.
+        before: see ``fired``, as ``after``.
+        after: see there.
+    """
+    listed = columns(slice_columns(query))
+    return f"SELECT {listed} FROM {slices} WHERE {before} < we AND we <= {after} AND ws > {since}"
+
+
+def lasting(query: WindowedQuery, slices: str, after: str) -> str:
+    """Return SQL for those of ``slices`` that a window holds which has not fired at the watermark ``after``."""
+    return f"SELECT {columns(slice_columns(query))} FROM {slices} WHERE {latest_end(_grid(query))} > {after}"
 
 
 def live(query: WindowedQuery, slices: str, watermark: str) -> str:
@@ -101,7 +118,7 @@ def live(query: WindowedQuery, slices: str, watermark: str) -> str:
     merged = _merged_by_name(query)
     listed = tuple(f"{(columns_of_state | merged).get(name, name)} AS {name}" for name in step.state_columns(query))
     first = _first_open(query, watermark)
-    spread = _in_windows(query, slices, f"greatest({_sliding(query).first_start('ws')}, {first})", None, "step")
+    spread = _in_windows(query, slices, f"greatest({_grid(query).first_start('ws')}, {first})", None, "step")
     return f"SELECT {columns(listed)} FROM ({spread}) GROUP BY {columns(query.key_columns, 'ws', 'we')}"
 
 
@@ -116,14 +133,14 @@ def united(query: WindowedQuery, windows: str) -> str:
 def compacted(query: WindowedQuery, slices: str, watermark: str) -> str:
     """Return SQL for ``slices``, each of which may still be needed at ``watermark``, in one row."""
     bounds = columns(query.key_columns, "ws", "we")
-    needed = f"{latest_end(query.window)} > {watermark}"
+    needed = f"{latest_end(_grid(query))} > {watermark}"
     listed = columns(bounds, _merged(query), "max(step) AS step")
     return f"SELECT {listed} FROM {slices} WHERE {needed} GROUP BY {bounds}"
 
 
 def due(query: WindowedQuery, watermark: str) -> str:
     """Return SQL over *slices*: the end of the first window of a slice that fires after ``watermark``, or NULL."""
-    window = _sliding(query)
+    window = _grid(query)
     first = f"greatest({window.first_start('ws')}, {_first_open(query, watermark)})"
     return f"CASE WHEN {latest_end(window)} > {watermark} THEN {first} + {window.size}L END"
 
@@ -133,8 +150,8 @@ def due(query: WindowedQuery, watermark: str) -> str:
 
 def _folded(query: WindowedQuery, slices: str, before: str, after: str) -> str:
     """Return SQL for *windows* of which each slice goes to those that hold it; see ``fired``."""
-    first = f"greatest({_sliding(query).first_start('ws')}, {_first_open(query, before)})"
-    spread = _in_windows(query, slices, first, f"{after} - {_sliding(query).size}L")
+    first = f"greatest({_grid(query).first_start('ws')}, {_first_open(query, before)})"
+    spread = _in_windows(query, slices, first, f"{after} - {_grid(query).size}L")
     bounds = columns(query.key_columns, "ws", "we")
     return f"SELECT {columns(bounds, _merged(query))} FROM ({spread}) GROUP BY {bounds}"
 
@@ -145,7 +162,7 @@ def _swept(query: WindowedQuery, slices: str, before: str, after: str) -> str:
     A window that starts at ``at`` holds a slice from ``enter`` on and until ``leave``. Between two such points all
     windows hold the same.
     """
-    window, keys = _sliding(query), query.key_columns
+    window, keys = _grid(query), query.key_columns
     by = f"PARTITION BY {columns(keys)} " if keys else ""
     reach = window.size - window.slice
     so_far = f"({by}ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -193,19 +210,19 @@ def _within(partial: Partial, name: str, inside: str) -> str:
 # ------------------------------------------------------------------ the grid
 
 
-def _sliding(query: WindowedQuery) -> Sliding:
-    assert isinstance(query.window, Sliding)
-    return query.window
+def _grid(query: WindowedQuery) -> Sliding:
+    assert query.slicing
+    return query.slicing
 
 
 def _first_open(query: WindowedQuery, watermark: str) -> str:
     """Return SQL for the start of the first window that ends after ``watermark``."""
-    return _sliding(query).first_start(watermark)
+    return _grid(query).first_start(watermark)
 
 
 def _in_windows(query: WindowedQuery, slices: str, first: str, last: str | None, *more: str) -> str:
     """Return SQL for ``slices`` once per window that holds them and starts from ``first``, on the grid, to ``last``."""
-    window = _sliding(query)
+    window = _grid(query)
     latest = window.last_start("ws") if last is None else f"least({window.last_start('ws')}, {last})"
     listed = columns(query.key_columns, query.partial_columns, query.pending_columns, tuple(more))
     bounded = f"SELECT *, {first} AS __w_first, {latest} AS __w_last FROM {slices}"

@@ -143,7 +143,7 @@ def comes_in_pieces(query: WindowedQuery) -> bool:
 
     What a trigger remembers of sessions that merge, or of windows where it fires ONCE, asks for whole windows.
     """
-    if query.once or query.retracted or isinstance(query.window, Custom):
+    if query.once or query.retracted or query.slicing or isinstance(query.window, Custom):
         return False
     if isinstance(query.window, Sessions):
         return not query.trigger_state

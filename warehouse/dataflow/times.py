@@ -80,6 +80,11 @@ class Clock:
         return Reading(step, now, before, after, faster, self.drain, self.complete)
 
 
+def moment(micros: int) -> str:
+    """Return SQL for a moment which, unlike a literal, leaves the code that Spark generates as it is; see ``Clock``."""
+    return f"(SELECT __w_moment FROM VALUES ({micros}L) AS __w_moments(__w_moment))"
+
+
 @dataclass(frozen=True)
 class Reading:
     """A ``Clock`` as SQL: BIGINT expressions of the same names, a faster watermark never before the full one."""

@@ -98,10 +98,9 @@ def grouped(
     assert query
     clock = Clock(intent.step, intent.now, intent.before, intent.before, compiled=compiled).reading()
     rows = _Rows(inputs, folder, intent, frames, kept, clock)
-    sliced = slices.is_sliced(query)
-    text = (slices.added if sliced else step.partials)(query, "__w_rows", clock.before)
+    text = (slices.added if query.slicing else step.partials)(query, "__w_rows", clock.before)
     batch = _stored(rows.session, text, "__w_batch", kept)
-    passed = F.count_if(F.expr(f"{earliest_end(query.window)} <= {clock.before}" if sliced else "false"))
+    passed = F.count_if(F.expr(f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"))
     counted, start, end, behind = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we"), passed).first()
     return rows.seen(Grouped(counted, (start, end), few=batch if counted <= FEW_HITS else None, passed=behind))
 

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.dataflow import slices, step
-from warehouse.dataflow.times import Clock
+from warehouse.dataflow.times import BEGINNING, Clock, moment
 from warehouse.streaming.grouping import Grouped
 from warehouse.streaming.log import Commit
-from warehouse.streaming.slices import Slices
+from warehouse.streaming.slices import Folder, Slices
 from warehouse.streaming.state import FEW_HITS, State
 
 
 @dataclass(frozen=True)
 class Rolled:
-    """The windows that a step looks at.
+    """What a step makes of slices.
 
     Attributes:
-        windows: SQL for them, as ``step.merged`` has them.
-        momentary: none of them outlives the step.
+        added: the folder of those that it added, None without any.
+        windows: SQL for the windows that it looks at, as ``step.merged`` has them; None without any.
+        momentary: none of these outlives the step.
     """
 
-    windows: str
-    momentary: bool
+    added: Folder | None
+    windows: str | None = None
+    momentary: bool = False
 
 
 def is_little(state: State, last: Commit, new: Grouped, after: int, most: int) -> bool:
@@ -36,9 +39,7 @@ def is_little(state: State, last: Commit, new: Grouped, after: int, most: int) -
     return rows <= most
 
 
-def rolled_up(
-    session: SparkSession, state: State, kept: Slices, last: Commit, new: Grouped, clock: Clock
-) -> Rolled | None:
+def rolled_up(session: SparkSession, state: State, kept: Slices, last: Commit, new: Grouped, clock: Clock) -> Rolled:
     """Add what the rows of a step came to, and return the windows that fire, and those that had and got rows.
 
     Args:
@@ -50,12 +51,12 @@ def rolled_up(
         clock: the step's times.
     """
     query, times, at_once = state.query, clock.reading(), not clock.compiled
-    if new.windows:
-        kept.write(session, clock.step, "__w_batch")
+    added = None
+    if new.bounds[1] is not None and kept.window.end_of_last(new.bounds[1] - 1) > clock.after:
+        added = kept.write(session, clock.step, slices.lasting(query, "__w_batch", times.after))
     fired = passed = known = None
     if count := kept.firing(last, new.bounds, clock.before, clock.after):
-        _held(session, kept, last, new, clock).createOrReplaceTempView("__w_slices")
-        fired = slices.fired(query, "__w_slices", times.before, times.after, count, at_once)
+        fired = _fired(session, kept, last, new, clock, count)
     if new.passed and query.lateness != 0:
         passed = slices.passed(query, "__w_batch", times.before)
     if (last.base or last.deltas) and (passed or clock.after > clock.before or last.due_clock is not None):
@@ -70,15 +71,23 @@ def rolled_up(
     batch = " UNION ALL ".join(part for part in (passed, None if alone else fired) if part)
     if known or batch:
         windows.append(step.merged(query, known, f"({batch})" if batch else None, clock, at_once))
-        return Rolled(" UNION ALL ".join(windows), momentary=False)
-    return Rolled(windows[0], momentary=query.lateness == 0 or clock.drain) if windows else None
+        return Rolled(added, " UNION ALL ".join(windows))
+    return Rolled(added, windows[0] if windows else None, momentary=query.lateness == 0 or clock.drain)
 
 
-def _held(session: SparkSession, kept: Slices, last: Commit, new: Grouped, clock: Clock) -> DataFrame:
-    """Return the slices that windows hold which fire now, and perhaps more."""
+def _fired(session: SparkSession, kept: Slices, last: Commit, new: Grouped, clock: Clock, count: int) -> str:
+    """Return SQL for the windows that fire, ``count`` of a key at most."""
+    query, times = kept.query, clock.reading()
     found = kept.holding(session, last, clock.before, clock.after)
-    if not new.windows:
-        assert found is not None
-        return found
-    batch = session.table("__w_batch").select(*slices.slice_columns(kept.query))
-    return batch if found is None else found.unionByName(batch)
+    batch = session.table("__w_batch").select(*slices.slice_columns(query)) if new.windows else None
+    since = None
+    if batch is not None and slices.is_whole(query):
+        since = moment(max((end for _, _, end in last.slices.values()), default=BEGINNING))
+        apart = slices.alone(query, "__w_batch", since, times.before, times.after)
+        if found is None:
+            return apart
+        batch = batch.where(f"ws <= {since}")
+    both = [frame for frame in (found, batch) if frame is not None]
+    reduce(DataFrame.unionByName, both).createOrReplaceTempView("__w_slices")
+    fired = slices.fired(query, "__w_slices", times.before, times.after, count, not clock.compiled)
+    return fired if since is None else f"{apart} UNION ALL {fired}"

@@ -22,7 +22,6 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.slices import is_sliced
 from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
@@ -72,8 +71,7 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
     few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
     if few and of_state <= MUCH_STATE:
         return Manner.FEW
-    whole = step.comes_in_pieces(query) and not is_sliced(query)
-    return Manner.AT_ONCE if of_state <= last.rows and whole else Manner.STAGED
+    return Manner.AT_ONCE if of_state <= last.rows and step.comes_in_pieces(query) else Manner.STAGED
 
 
 SETTINGS = {
@@ -171,20 +169,21 @@ class Runner:
         small = new.windows <= FEW_WINDOWS and is_little(self.state, last, new, after, MUCH_STATE)
         clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small)
         self._tune(session, small)
-        state = batch = None
+        state = batch = added = None
+        made = Made()
         if new.gathered:
             known = step.with_strays(query, "__w_windows", "__w_state" if new.strays else None)
             windows = step.touched(f"({known})", clock, at_once=small)
             made = self._outcome(session, intent, clock, windows, step.forgets(query, clock, new.bounds[1])).written()
         elif self.state.slices:
-            rolled, made = rolled_up(session, self.state, self.state.slices, last, new, clock), Made()
-            if rolled:
+            rolled = rolled_up(session, self.state, self.state.slices, last, new, clock)
+            added = rolled.added
+            if rolled.windows:
                 found = self._outcome(session, intent, clock, rolled.windows, apart=rolled.momentary)
                 made = found.emitted() if rolled.momentary else found.written()
         else:
             state = self._seen(self.state.touched(session, last, clock, new.few, new.bounds))
             batch = "__w_batch" if new.windows else None
-            made = Made()
             if state or batch:
                 windows = step.merged(query, state, batch, clock, at_once=small)
                 made = self._outcome(session, intent, clock, windows).written()
@@ -209,7 +208,7 @@ class Runner:
             arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},
         )  # fmt: skip
         if self.state.slices:
-            record = self.state.slices.added(record, new.windows, new.bounds)
+            record = self.state.slices.added(record, added)
         self._tune(session, False)
         record = self.state.compacted(session, record)
         return self.state.listed(record, last)

@@ -15,16 +15,19 @@ from pyspark.sql import functions as F
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import END
-from warehouse.dataflow.windows import Sliding
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import Commit
+from warehouse.streaming.measured import Measured
 
 Bounds = tuple[int | None, int | None]
 """The start of the first of some slices, and the end of the last one; None, None without any."""
 
+Folder = list[int]
+"""Of a folder of slices: how many, and the starts of the first and of the last one."""
+
 MOST_FOLDERS = 10
-"""Folders that may pile up before they are folded into one."""
+"""Folders that may pile up before some are folded into one."""
 
 SAME_FILTER = 1 << 23
 """Microseconds, eight seconds: the literals with which state is filtered, for the sake of Parquet's statistics, move
@@ -40,30 +43,34 @@ class Slices:
     """
 
     def __init__(self, folder: Path, query: WindowedQuery):
-        assert isinstance(query.window, Sliding)
-        self.folder, self.query, self.window = folder, query, query.window
+        assert query.slicing
+        self.folder, self.query, self.window = folder, query, query.slicing
         self.columns = (*slices.slice_columns(query), "step")
 
-    def write(self, session: SparkSession, step: int, batch: str) -> None:
-        """Write what a step adds, the view ``batch``, which afterwards is what stands in the files.
+    def write(self, session: SparkSession, step: int, lasting: str) -> Folder | None:
+        """Write what a step adds, the query ``lasting``; return what there is of it, None where it is nothing.
 
-        What is whole already was written before a crash and may have been emitted from: it stays as it is.
+        What is whole already was written before a crash: it stays as it is.
         """
-        path = self._path(_name(step))
-        if (self.folder / _name(step) / "_SUCCESS").exists():
-            session.read.parquet(path).createOrReplaceTempView(batch)
+        name, figures = (
+            _name(step),
+            (F.count(F.lit(1)).alias("rows"), F.min("ws").alias("first"), F.max("ws").alias("last")),
+        )
+        if (self.folder / name / "_SUCCESS").exists():
+            found = session.read.parquet(self._path(name)).agg(*figures).collect()[0].asDict()
         else:
-            session.table(batch).withColumn("step", F.lit(step).cast("bigint")).write.mode("overwrite").parquet(path)
+            measured = Measured(session.sql(lasting).withColumn("step", F.lit(step).cast("bigint")), *figures)
+            measured.frame.write.mode("overwrite").parquet(self._path(name))
+            found = measured.figures()
         faults.passed("slices")
+        return [found["rows"], found["first"], found["last"]] if found["rows"] else None
 
-    def added(self, commit: Commit, rows: int, bounds: Bounds) -> Commit:
-        """Return the record to write of a step that added ``rows`` slices, or none, within ``bounds``.
+    def added(self, commit: Commit, folder: Folder | None) -> Commit:
+        """Return the record to write of a step that added a ``folder``, or none.
 
         Folders all of whose windows have fired are named no more.
         """
-        known = {**commit.slices}
-        if bounds[0] is not None and bounds[1] is not None:
-            known[_name(commit.step)] = [rows, bounds[0], bounds[1] - self.window.slice]
+        known = {**commit.slices, **({_name(commit.step): folder} if folder else {})}
         known = {name: its for name, its in known.items() if self.window.end_of_last(its[2]) > commit.after}
         return _with(commit, known)
 
@@ -87,13 +94,16 @@ class Slices:
         """Fold the folders into one when they have piled up; return the commit record to write."""
         if len(commit.slices) <= MOST_FOLDERS:
             return commit
+        folded = _newest(commit.slices)
         name = f"merged-{commit.step:09}"
-        merged = session.sql(slices.compacted(self.query, f"({self.text(commit)})", f"{commit.after}L"))
+        its = f"({self.text(_with(commit, folded))})"
+        merged = session.sql(slices.compacted(self.query, its, f"{commit.after}L"))
         merged.sortWithinPartitions("ws").write.mode("overwrite").parquet(self._path(name))
         faults.passed("slices_base")
         figures = F.count(F.lit(1)), F.min("ws"), F.max("ws")
         rows, first, last = session.read.parquet(self._path(name)).agg(*figures).collect()[0]
-        return _with(commit, {name: [rows, first, last]} if rows else {})
+        known = {older: its for older, its in commit.slices.items() if older not in folded}
+        return _with(commit, {**known, **({name: [rows, first, last]} if rows else {})})
 
     def next_due(self, session: SparkSession, commit: Commit) -> int | None:
         """Return the end of the first window that fires after ``commit``, None where no slice waits for one."""
@@ -135,5 +145,18 @@ def _name(step: int) -> str:
     return f"slices-{step:09}"
 
 
-def _with(commit: Commit, known: dict[str, list[int]]) -> Commit:
+def _newest(folders: dict[str, Folder]) -> dict[str, Folder]:
+    """Return the newest of ``folders`` as far as one has less than twice the rows of all after it.
+
+    So what has piled up is not written again for every little that comes: as log-structured merge trees do it.
+    """
+    chosen: dict[str, Folder] = {}
+    for name, its in reversed(folders.items()):
+        if len(chosen) > 1 and its[0] >= 2 * sum(rows for rows, _, _ in chosen.values()):
+            break
+        chosen = {name: its, **chosen}
+    return chosen
+
+
+def _with(commit: Commit, known: dict[str, Folder]) -> Commit:
     return replace(commit, slices=known, slice_rows=sum(rows for rows, _, _ in known.values()))

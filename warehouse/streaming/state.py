@@ -40,7 +40,7 @@ class State:
 
     def __init__(self, folder: Path, query: WindowedQuery):
         self.folder, self.query = folder, query
-        self.slices = Slices(folder, query) if slices.is_sliced(query) else None
+        self.slices = Slices(folder, query) if query.slicing else None
         self.columns = list(step.state_columns(query))
         self.schema: StructType | None = None
 
