@@ -1,4 +1,4 @@
-"""Sliding windows kept as slices give what the model does: rolled up by folding, by sweeping, compiled or not.
+"""Windows kept as slices give what the model does: rolled up by folding, by sweeping, compiled or not.
 
 By default a handful of statements; ``ORACLE_ALL=1`` runs more.
 """
@@ -12,17 +12,20 @@ from random import Random
 import pytest
 
 from tests.oracle.harness import Rig
-from tests.oracle.model import DAY, END, SECOND, AtWatermark, Sliding
+from tests.oracle.model import DAY, END, SECOND, AtWatermark, Fixed, Sliding, WindowSpec
 from tests.oracle.programs import GRAIN, random_wide_program
 from tests.oracle.text import Program
 from warehouse.dataflow import slices
 from warehouse.streaming import runner
+from warehouse.streaming import slices as kept
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 SEEDS = range(SEED, SEED + int(os.environ.get("ORACLE_PROGRAMS", "40" if ALL else "3")))
 SCENARIOS = 30 if ALL else 12
-WINDOWS = (
+WINDOWS: tuple[WindowSpec, ...] = (
+    Fixed(2 * GRAIN),
+    Fixed(GRAIN, SECOND),
     Sliding(2 * GRAIN, GRAIN),
     Sliding(4 * GRAIN, GRAIN, SECOND),
     Sliding(3 * GRAIN, 2 * GRAIN),
@@ -32,7 +35,7 @@ WINDOWS = (
 
 
 def sliced_program(seed: int) -> Program:
-    """Return a wide program whose windows slide and fire at the watermark alone."""
+    """Return a wide program whose windows fire at the watermark alone."""
     random = Random(f"sliced {seed}")
     program = random_wide_program(seed, SCENARIOS)
     lateness = random.choice([0, 0, GRAIN, 3 * GRAIN, DAY, END])
@@ -50,6 +53,7 @@ def sliced_program(seed: int) -> Program:
 def test_slices(how: str, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Panes, late rows and ``t`` are those of the model."""
     monkeypatch.setattr(slices, "FOLDED", 1 << 60 if how == "folded" else 0)
+    monkeypatch.setattr(kept, "MOST_FOLDERS", seed % 3)
     if how == "compiled":
         monkeypatch.setattr(runner, "MUCH_STATE", -1)
     program = sliced_program(seed)

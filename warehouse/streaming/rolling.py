@@ -51,6 +51,7 @@ def rolled_up(session: SparkSession, state: State, kept: Slices, last: Commit, n
         clock: the step's times.
     """
     query, times, at_once = state.query, clock.reading(), not clock.compiled
+    state.check(last)
     added = None
     if new.bounds[1] is not None and kept.window.end_of_last(new.bounds[1] - 1) > clock.after:
         added = kept.write(session, clock.step, slices.lasting(query, "__w_batch", times.after))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.times import END
+from warehouse.dataflow.times import END, moment
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import Commit
@@ -46,24 +48,20 @@ class Slices:
         assert query.slicing
         self.folder, self.query, self.window = folder, query, query.slicing
         self.columns = (*slices.slice_columns(query), "step")
+        self.schema: StructType | None = None
 
     def write(self, session: SparkSession, step: int, lasting: str) -> Folder | None:
         """Write what a step adds, the query ``lasting``; return what there is of it, None where it is nothing.
 
         What is whole already was written before a crash: it stays as it is.
         """
-        name, figures = (
-            _name(step),
-            (F.count(F.lit(1)).alias("rows"), F.min("ws").alias("first"), F.max("ws").alias("last")),
-        )
+        name = _name(step)
         if (self.folder / name / "_SUCCESS").exists():
-            found = session.read.parquet(self._path(name)).agg(*figures).collect()[0].asDict()
+            folder = self._seen(session, name)
         else:
-            measured = Measured(session.sql(lasting).withColumn("step", F.lit(step).cast("bigint")), *figures)
-            measured.frame.write.mode("overwrite").parquet(self._path(name))
-            found = measured.figures()
+            folder = self._written(session.sql(lasting).withColumn("step", F.lit(step).cast("bigint")), name)
         faults.passed("slices")
-        return [found["rows"], found["first"], found["last"]] if found["rows"] else None
+        return folder
 
     def added(self, commit: Commit, folder: Folder | None) -> Commit:
         """Return the record to write of a step that added a ``folder``, or none.
@@ -81,7 +79,7 @@ class Slices:
         names = [name for name, (_, start, end) in commit.slices.items() if start <= last and end >= first]
         if not names:
             return None
-        found = session.read.parquet(*map(self._path, names)).where(f"ws BETWEEN {first}L AND {last}L")
+        found = self._read(session, *names).where(f"ws BETWEEN {first}L AND {last}L")
         return found.select(*slices.slice_columns(self.query))
 
     def text(self, commit: Commit) -> str:
@@ -96,21 +94,19 @@ class Slices:
             return commit
         folded = _newest(commit.slices)
         name = f"merged-{commit.step:09}"
-        its = f"({self.text(_with(commit, folded))})"
-        merged = session.sql(slices.compacted(self.query, its, f"{commit.after}L"))
-        merged.sortWithinPartitions("ws").write.mode("overwrite").parquet(self._path(name))
+        self._read(session, *folded).createOrReplaceTempView("__w_folded")
+        merged = session.sql(slices.compacted(self.query, "__w_folded", moment(commit.after)))
+        folder = self._written(merged.sortWithinPartitions("ws"), name)
         faults.passed("slices_base")
-        figures = F.count(F.lit(1)), F.min("ws"), F.max("ws")
-        rows, first, last = session.read.parquet(self._path(name)).agg(*figures).collect()[0]
         known = {older: its for older, its in commit.slices.items() if older not in folded}
-        return _with(commit, {**known, **({name: [rows, first, last]} if rows else {})})
+        return _with(commit, {**known, **({name: folder} if folder else {})})
 
     def next_due(self, session: SparkSession, commit: Commit) -> int | None:
         """Return the end of the first window that fires after ``commit``, None where no slice waits for one."""
         if not commit.slices:
             return None
-        due = slices.due(self.query, f"{commit.after}L")
-        return session.sql(self.text(commit)).agg(F.min(F.expr(due))).collect()[0][0]
+        due = slices.due(self.query, moment(commit.after))
+        return self._read(session, *commit.slices).agg(F.min(F.expr(due))).collect()[0][0]
 
     def firing(self, commit: Commit, added: Bounds, before: int, after: int) -> int:
         """Return how many windows a key may have that end in (``before``, ``after``].
@@ -137,8 +133,32 @@ class Slices:
         end = max(self.window.end_of_first(first), self.window.end_of_first(after))
         return end if end <= self.window.end_of_last(first) else after + 1
 
+    def _written(self, rows: DataFrame, name: str) -> Folder | None:
+        """Write a folder of slices; return what is in it, None where it is nothing."""
+        measured = Measured(rows, *_figures())
+        measured.frame.write.mode("overwrite").parquet(self._path(name))
+        return _folder(measured.figures())
+
+    def _seen(self, session: SparkSession, name: str) -> Folder | None:
+        return _folder(self._read(session, name).agg(*_figures()).collect()[0].asDict())
+
+    def _read(self, session: SparkSession, *names: str) -> DataFrame:
+        """Return the rows of some folders; their schema is looked up in the files just once."""
+        reader = session.read if self.schema is None else session.read.schema(self.schema)
+        frame = reader.parquet(*map(self._path, names))
+        self.schema = frame.schema
+        return frame
+
     def _path(self, name: str) -> str:
         return str(self.folder / name)
+
+
+def _figures() -> tuple[Column, ...]:
+    return F.count(F.lit(1)).alias("rows"), F.min("ws").alias("first"), F.max("ws").alias("last")
+
+
+def _folder(figures: dict[str, Any]) -> Folder | None:
+    return [figures["rows"], figures["first"], figures["last"]] if figures["rows"] else None
 
 
 def _name(step: int) -> str:
