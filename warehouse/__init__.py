@@ -42,6 +42,8 @@ sessions that were emitted, and the process is killed while the panes are writte
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns. A step
    of more rows than there is state (``streaming.runner.manner``) merges its rows with all of it in one pass.
+   Where nothing is looked at before the watermark passes it, windows are *slices* until then (``dataflow.slices``): a
+   step adds to them and reads none, and those that fire are rolled up (``streaming.rolling``).
 3. ``streaming.outcome`` writes the one result ``o`` as the state delta (a path that carries the step's number, so
    that a second run overwrites it), then the panes (one Delta commit; a second run looks whether the step's are
    there), then late and bad rows likewise, then the commit record. Work that can follow, such as putting the

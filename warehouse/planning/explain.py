@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from warehouse.dataflow import step
+from warehouse.dataflow import slices, step
 from warehouse.dataflow.phases import is_ever_finished, waits_for_the_end
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
@@ -112,6 +113,26 @@ def block_lines(query: WindowedQuery, sources: tuple[StreamSource, ...]) -> Iter
     yield f"how:    {query.mode.name}"
     yield f"late:   {'never' if query.lateness is None else 'after ' + duration(query.lateness)}"
     yield f"state:  {state_text(query, sources)}"
+    yield from _indented("slices:", slices_lines(query))
+
+
+def slices_lines(query: WindowedQuery) -> Iterator[str]:
+    """Yield what the state of a window is until it fires, where that is not a row of its own."""
+    if not query.slicing:
+        return
+    length = duration(query.slicing.slice)
+    yield f"until it fires a window is its slices of {length}: a step adds one row per key and slice, and reads none"
+    if slices.is_whole(query):
+        return
+    partials = zip(query.partial_columns, query.parts.partials, strict=True)
+    merged = {name for name, partial in partials if not slices.is_invertible(partial)}
+    ways: dict[str, dict[str, None]] = {}
+    for call, final in zip(query.calls, query.parts.finals, strict=True):
+        names = re.findall(r"\bp\d+\b", final or "")
+        inverse = names and not merged.intersection(names)
+        way = "adding what enters and subtracting what leaves" if inverse else "merging the slices inside"
+        ways.setdefault(way, {})[call.function] = None
+    yield "rolled up " + "; ".join(f"by {way}: {', '.join(functions)}" for way, functions in ways.items())
 
 
 def batch_lines() -> Iterator[str]:
