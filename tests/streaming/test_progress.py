@@ -74,6 +74,15 @@ def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engi
     (bounded,) = rows_of(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {watermark} RETRACTING")
     assert "at most 722 live per key" in bounded["plan"]
     assert "counts twice" not in bounded["plan"]
+    assert "\nslices:" not in bounded["plan"]
+    mean_and_most = query.partition(" TRIGGER")[0].replace("SELECT", "SELECT avg(value) AS mean, max(value) AS most,")
+    sliding = mean_and_most.replace("FIXED (event_time,", "SLIDING (event_time, EVERY INTERVAL 30 SECONDS,")
+    (told,) = rows_of(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {sliding}")
+    assert (
+        "\nslices: until it fires a window is its slices of 30 seconds: a step adds one row per key and slice, and reads"
+        " none\n        rolled up by adding what enters and subtracting what leaves: avg, sum; by merging the slices"
+        " inside: max\n"
+    ) in told["plan"]
 
 
 def test_steps_that_follow_each_other_are_compiled_once(
