@@ -66,7 +66,7 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
         last: the commit before.
         size: tells about how many bytes the rows of the step are; asked where the last one had none.
     """
-    of_state = last.base_rows + last.delta_rows + last.slice_rows
+    of_state = 0 if query.slicing else last.base_rows + last.delta_rows  # slices are not read with the rows
     replayed = intent.batch is None  # whose steps are small
     few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
     if few and of_state <= MUCH_STATE:

@@ -12,8 +12,7 @@ from warehouse.streaming import runner
 from warehouse.streaming.log import START, Commit, Intent
 from warehouse.streaming.runner import FEW_BYTES, FEW_ROWS, MUCH_STATE, Manner
 
-TRIGGER = Node(Kind.AT_WATERMARK, 0)
-QUERY = WindowedQuery((), Fixed(60), TRIGGER, Mode.ACCUMULATING, 0, (), None, ())
+QUERY = WindowedQuery((), Fixed(60), Node(Kind.EVERY_ROWS, 0, 2), Mode.ACCUMULATING, 0, (), None, ())
 INTENT = Intent(2, 1, 0, 0)
 
 
@@ -49,3 +48,9 @@ def test_what_needs_whole_windows_is_staged() -> None:
     assert manner(replace(QUERY, window=Sessions(60), trigger=then), INTENT, many) is Manner.STAGED
     assert manner(replace(QUERY, once=True), INTENT, many) is Manner.STAGED
     assert manner(replace(QUERY, retracted=True), INTENT, many) is Manner.STAGED
+
+
+def test_rows_that_are_added_to_slices_do_not_meet_the_state() -> None:
+    sliced = replace(QUERY, trigger=Node(Kind.AT_WATERMARK, 0))
+    assert manner(sliced, INTENT, last(FEW_ROWS, 10 * MUCH_STATE)) is Manner.FEW
+    assert manner(sliced, INTENT, last(10 * MUCH_STATE, 0)) is Manner.STAGED
