@@ -1,8 +1,8 @@
 """What results: aggregates taken apart into (partial, merge, final).
 
-One row of ``FORMS`` per function whose partial result has a bounded size; every other aggregate keeps the
-window's rows (their argument values) in one sorted array and runs Spark's own function over it at the end,
-so that any aggregate works and none depends on the order of arrival.
+One row of ``FORMS`` per function that has partial results: of bounded size, or, where distinct values count, the set of
+these. Every other aggregate keeps the window's rows (their argument values) in one sorted array and runs Spark's own
+function over it at the end, so that any aggregate works and none depends on the order of arrival.
 
 Sums of DOUBLE must not depend on order either: a value is cut into whole numbers of units 2^32, 1, 2^-32,
 2^-64 and 2^-96, which are summed exactly as BIGINT (the idea of a superaccumulator: Kulisch, "Computer
@@ -201,6 +201,48 @@ def _total_type(kind: str) -> str:
     return f"decimal({min(38, precision + 10)},{scale})"
 
 
+SETTABLE = INTEGRAL | {"boolean", "date", "string", "timestamp", "timestamp_ntz"}
+"""Types of which Spark finds equal values by hashing, and DECIMAL; of others, and of rows, by sorting."""
+
+
+def is_settable(kind: str) -> bool:
+    """Say whether values of a type are the same to a set as they are to DISTINCT, and found in it by hashing."""
+    return kind in SETTABLE or kind.startswith("decimal")
+
+
+def set_of(values: str, kind: str) -> str:
+    """Return SQL for the distinct ones of an array of ``kind``; those of rows come sorted, which merges them fast."""
+    if is_settable(kind):
+        return f"array_distinct({values})"
+    return f"transform(array(sort_array({values})), s -> filter(s, (v, i) -> i = 0 OR NOT v <=> get(s, i - 1)))[0]"
+
+
+def _set(value: str, kind: str) -> Partial:
+    """Return the distinct values that are not NULL."""
+    merged = set_of("flatten(collect_list({}))", kind)
+    return Partial(f"collect_set({value})", merged, f"array<{kind}>", f"array_compact(array({value}))")
+
+
+def _count_distinct(call: Call) -> Form | None:
+    kinds = [a.type for a in call.arguments]
+    if not kinds or not all(map(is_settable, kinds)):
+        return None
+    values, kind = _values(call), kinds[0]
+    if len(values) > 1:
+        known = " AND ".join(f"({value}) IS NOT NULL" for value in values)
+        row = ", ".join(f"'v{i}', {value}" for i, value in enumerate(values))
+        values = (f"CASE WHEN {known} THEN named_struct({row}) END",)
+        kind = "struct<" + ",".join(f"v{i}:{kind}" for i, kind in enumerate(kinds)) + ">"
+    return Form(values, (_set("{a0}", kind),), "CAST(coalesce(size({0}), 0) AS BIGINT)")
+
+
+def _collect_set(call: Call) -> Form | None:
+    kind = call.arguments[0].type
+    if not is_settable(kind):
+        return None
+    return Form((_values(call)[0],), (_set("{a0}", kind),), "sort_array(coalesce({0}, array()))")
+
+
 def _same(function: str) -> Build:
     """Return the form of a function whose partial results are merged by the function itself."""
 
@@ -315,6 +357,7 @@ FORMS: dict[str, Build] = {
     "bit_xor": _same("bit_xor"),
     "bool_and": _same("bool_and"),
     "bool_or": _same("bool_or"),
+    "collect_set": _collect_set,
     "count": _count,
     "count_if": _count_if,
     "every": _same("bool_and"),
@@ -326,7 +369,15 @@ FORMS: dict[str, Build] = {
     "some": _same("bool_or"),
     "sum": _sum,
 }
-"""One row per function with a partial form of bounded size. A form may decline (None): then rows are kept."""
+"""One row per function that has partial results. A form may decline (None): then rows are kept."""
+
+OF_DISTINCT: dict[str, Build] = {
+    "collect_set": _collect_set,
+    "count": _count_distinct,
+    "max": _same("max"),
+    "min": _same("min"),
+}
+"""The forms of calls with DISTINCT."""
 
 BLIND_TO_DUPLICATES = frozenset({"approx_count_distinct", "collect_set", "bit_and", "bit_or", "min", "max"})
 """Functions whose result repeated rows cannot change: with only these, the kept rows are a set."""
@@ -338,16 +389,21 @@ ORDER_SENSITIVE = frozenset(
 
 
 def form_of(call: Call, retracted: bool = False) -> Form | None:
-    """Return the bounded form of ``call``, or None when the window's rows must be kept for it.
+    """Return the form of ``call``, or None when the window's rows must be kept for it.
 
     Args:
         call: the call.
         retracted: rows of the input can be taken back.
     """
-    if (call.distinct and (retracted or call.function not in ("min", "max"))) or call.rest:
+    if (call.distinct and retracted) or call.rest:
         return None
-    build = (SUBTRACTING if retracted else FORMS).get(call.function)
+    build = (SUBTRACTING if retracted else OF_DISTINCT if call.distinct else FORMS).get(call.function)
     return build(call) if build else None
+
+
+def keeps_set(call: Call) -> bool:
+    """Say whether the form of a call, where it has one, is the set of its values."""
+    return call.function == "collect_set" or (call.distinct and call.function == "count")
 
 
 @dataclass(frozen=True)
@@ -363,6 +419,7 @@ class Decomposition:
         sortable: whether the kept rows can be sorted, so that order-dependent arithmetic repeats exactly.
         standing: over input that takes rows back, the partial column that counts the rows that stand; else None.
         fields: the argument columns whose values the kept rows hold.
+        sets: per argument column whose distinct values are kept by themselves, its type and the partial column.
     """
 
     inputs: tuple[str, ...]
@@ -373,11 +430,42 @@ class Decomposition:
     sortable: bool
     standing: str | None = None
     fields: tuple[str, ...] = ()
+    sets: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def held(self) -> str | None:
+        """Return SQL for an array of rows that have the values which the state holds one by one; None without any.
+
+        Where these are sets, a row has a value of one of them and is NULL elsewhere.
+        """
+        if self.rows or not self.sets:
+            return self.rows
+        each = (
+            ", ".join(
+                f"'{name}', " + ("v" if name == known else f"CAST(NULL AS {kind})") for name, kind, _ in self.sets
+            )
+            for known, _, _ in self.sets
+        )
+        lists = (
+            f"transform({partial}, v -> named_struct({row}))"
+            for row, (_, _, partial) in zip(each, self.sets, strict=True)
+        )
+        return f"concat({', '.join(lists)})"
+
+    @property
+    def held_fields(self) -> tuple[str, ...]:
+        """Return the names of the fields of ``held``."""
+        return self.fields if self.rows else tuple(name for name, _, _ in self.sets)
+
+    @property
+    def holds_sets(self) -> bool:
+        """Say whether ``held`` lacks how often a value came."""
+        return self.is_set or not self.rows
 
     @property
     def is_set(self) -> bool:
         """Say whether of equal kept rows only one is kept."""
-        return any(p.sql.startswith("collect_set(") for p in self.partials)
+        return any(f"p{i}" == self.rows and p.sql.startswith("collect_set(") for i, p in enumerate(self.partials))
 
 
 def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition:
@@ -392,6 +480,7 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
     finals: list[str | None] = []
     kept: list[tuple[int, str]] = []
     fields: dict[str, str] = {}
+    sets: dict[str, tuple[str, str, str]] = {}
     for position, call in enumerate(calls):
         form = form_of(call, retracted)
         if form is None:
@@ -405,6 +494,9 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
         named = (replace(p, sql=p.sql.format(**columns), row=p.row and p.row.format(**columns)) for p in form.partials)
         places = [_place(partials, partial) for partial in named]
         finals.append(form.final.format(*(f"p{i}" for i in places)))
+        if keeps_set(call) and call.filter is None and len(call.arguments) == 1 and not call.arguments[0].constant:
+            (argument,) = call.arguments
+            sets[argument.sql] = (argument.sql, argument.type, f"p{places[0]}")
     rows = None
     sortable = all(map(comparable, fields.values()))
     if kept:
@@ -416,7 +508,7 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
         standing = f"p{_place(partials, Partial(f'sum({SIGN})', 'sum({})', 'bigint'))}"
     return Decomposition(
         tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable, standing,
-        tuple(fields) if rows else (),
+        tuple(fields) if rows else (), tuple(sets.values()),
     )  # fmt: skip
 
 
@@ -439,7 +531,7 @@ def _kept_rows(fields: dict[str, str], as_set: bool) -> Partial:
     row, one = _row_of(fields)
     kind = f"array<{one}>"
     if as_set:
-        return Partial(f"collect_set({row})", "array_distinct(flatten(collect_list({})))", kind)
+        return Partial(f"collect_set({row})", set_of("flatten(collect_list({}))", one), kind)
     return Partial(f"collect_list({row})", "flatten(collect_list({}))", kind)
 
 

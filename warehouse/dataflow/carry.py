@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 
 from warehouse.dataflow import step
+from warehouse.dataflow.aggregates import set_of
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import END
@@ -149,7 +150,7 @@ def _kept_rows(carry: Carry, name: str) -> str:
     if carry.new.retracted:
         row = f"named_struct('r', {row}, 'n', __w_k.n)"
     rows = f"transform({carry.old.parts.rows}, __w_k -> {row})"
-    rows = f"array_distinct({rows})" if parts.is_set else rows
+    rows = set_of(rows, "row") if parts.is_set else rows
     return f"CAST({rows} AS {step.content_types(carry.new)[name]}) AS {name}"
 
 
@@ -160,7 +161,7 @@ def _with_computed(carry: Carry, live: str) -> str:
     wanted = [i for i, was in enumerate(carry.partials) if was is None and f"p{i}" != new.parts.rows]
     partials = {i: new.parts.partials[i].sql for i in wanted}
     used = {int(n) for sql in partials.values() for n in re.findall(r"\ba(\d+)\b", sql)}
-    rows = f"SELECT {columns(identity)}, inline({old.parts.rows}) FROM {live}"
+    rows = f"SELECT {columns(identity)}, inline({old.parts.held}) FROM {live}"
     named = tuple(f"{was} AS {name}" for name, was in carry.fields)
     inputs = tuple(f"{new.parts.inputs[i]} AS a{i}" for i in sorted(used))
     computed = tuple(f"{sql} AS p{i}_new" for i, sql in partials.items())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from warehouse.dataflow import slices, step
+from warehouse.dataflow.aggregates import keeps_set
 from warehouse.dataflow.phases import is_ever_finished, waits_for_the_end
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
@@ -89,15 +90,14 @@ def live_windows(window: Fixed | Sliding | Sessions, behind: int) -> int:
 
 
 def aggregates_text(query: WindowedQuery) -> str:
-    """Return which aggregates keep partial results, and which keep the window's rows."""
-    kept = {i for i, _ in query.parts.kept}
-    partial = [c.function for i, c in enumerate(query.calls) if i not in kept]
-    rows = [query.calls[i].function for i in sorted(kept)]
+    """Return which aggregates keep partial results, which distinct values, and which the window's rows."""
+    rows = {i for i, _ in query.parts.kept}
+    sets = {i for i, c in enumerate(query.calls) if i not in rows and keeps_set(c)}
+    partial = set(range(len(query.calls))) - rows - sets
     texts = []
-    if partial:
-        texts.append("partial results for " + ", ".join(dict.fromkeys(partial)))
-    if rows:
-        texts.append("the window's rows for " + ", ".join(dict.fromkeys(rows)))
+    for what, which in (("partial results", partial), ("distinct values", sets), ("the window's rows", rows)):
+        named = dict.fromkeys(query.calls[i].function for i in sorted(which))
+        texts += [f"{what} for {', '.join(named)}"] if named else []
     return "; ".join(texts) or "no aggregates"
 
 

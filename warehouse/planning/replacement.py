@@ -281,7 +281,7 @@ def _other_mode(was: Mode, now: Mode) -> str:
 
 def _found_partials(was: Canonical, now: Canonical) -> tuple[list[int | None], dict[str, str]]:
     """Return where each new partial result stands in the old state, and which argument columns the kept rows hold."""
-    held = {was.of_row(f): f for f in was.block.parts.fields}
+    held = {was.of_row(f): f for f in was.block.parts.held_fields}
     wanted = [name for name in now.columns if name.startswith("x")]
     fields = {name: held[now.of_row(name)] for name in wanted if now.of_row(name) in held}
     places: list[int | None] = []
@@ -306,12 +306,14 @@ def _place_of_rows(was: Canonical, now: Canonical, fields: dict[str, str]) -> in
 def _can_compute(was: Canonical, now: Canonical, missing: list[int], fields: dict[str, str]) -> bool:
     """Say whether the partial results that the old state lacks follow from the rows that it keeps."""
     parts = now.block.parts
-    if was.block.parts.rows is None or was.block.retracted or was.block.splits:
+    if was.block.parts.held is None or was.block.retracted or was.block.splits:
         return False
     if any(f"p{i}" == parts.rows for i in missing):
         return False
     calls = [c for c in now.block.calls if now.call(c) not in {was.call(other) for other in was.block.calls}]
-    if was.block.parts.is_set and not all(c.function in BLIND_TO_DUPLICATES for c in calls):
+    if was.block.parts.holds_sets and not all(c.function in BLIND_TO_DUPLICATES for c in calls):
+        return False
+    if was.block.parts.rows is None and any(len(_arguments(c)) > 1 for c in calls):
         return False
     return all(_arguments(call) <= fields.keys() for call in calls)
 

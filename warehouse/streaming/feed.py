@@ -70,6 +70,8 @@ class Feed:
         """
         halt = halt or _never
         with self.runner.lock:
+            if self.runner.state:
+                self.runner.state.check_format(self.log.last())
             try:
                 yield from self._pending()
                 if self.recording:

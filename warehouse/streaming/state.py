@@ -24,6 +24,9 @@ from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
 from warehouse.streaming.slices import SAME_FILTER, Slices
 
+SETS = 6
+"""The format since which a state keeps sets of values."""
+
 MOST_DELTAS = 10
 """Deltas that may pile up before they are folded into a new base."""
 
@@ -230,6 +233,7 @@ class State:
         Raises:
             WarehouseError: they are not: rows would be missing from windows without anybody noticing.
         """
+        self.check_format(commit)
         for name, known in commit.files.items():
             found = self._files(name)
             if found == known:
@@ -237,6 +241,16 @@ class State:
             wrong = min(file for file in known | found if known.get(file) != found.get(file))
             reason = f"{name}/{wrong} has {found.get(wrong, 0)} bytes, not {known.get(wrong, 0)}"
             fail("WAREHOUSE_STATE_DAMAGED", folder=self.folder.parent.name, reason=reason)
+
+    def check_format(self, commit: Commit) -> None:
+        """Refuse a state of an earlier version that kept the rows where distinct values are kept now.
+
+        Raises:
+            WarehouseError: it is one.
+        """
+        holds = commit.base or commit.deltas or commit.slices
+        if holds and commit.format < SETS and any(p.sql.startswith("collect_set(") for p in self.query.parts.partials):
+            fail("WAREHOUSE_STATE_OLDER", folder=self.folder.parent.name, version=commit.format)
 
     def _files(self, name: str) -> dict[str, int]:
         return {file.name: file.stat().st_size for file in (self.folder / name).glob("*.parquet")}

@@ -1,0 +1,114 @@
+"""Distinct values are kept as sets: what comes out over many steps is what Spark says of all rows at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.statements import rows_of
+from warehouse.engine import Engine
+from warehouse.errors import WarehouseError
+
+COUNTED = """
+  count(DISTINCT i) AS a, count(DISTINCT i, s) AS b, count(DISTINCT i) FILTER (WHERE s > 'm') AS c,
+  count(DISTINCT d) AS e, count(DISTINCT f) AS g, count(DISTINCT t, d, i) AS h, collect_set(s) AS j,
+  collect_set(f) AS u, sum(DISTINCT i) AS l, count(DISTINCT i, f) AS m, max(DISTINCT i) AS o, count(DISTINCT r) AS p
+"""
+SORTED = "SELECT * EXCEPT (j, u), array_sort(j) AS j, array_sort(u) AS u FROM {} ORDER BY ALL"
+WINDOWS = {
+    "fixed": "WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW",
+    "sliding": "WINDOW SLIDING (at, SIZE INTERVAL 1 HOUR, EVERY INTERVAL 10 MINUTES) ALLOWED LATENESS '0 seconds'",
+    "sessions": "WINDOW SESSIONS (at, GAP INTERVAL 7 MINUTES)",
+}
+COLUMNS = "k STRING, i INT, s STRING, d DECIMAL(9, 2), f DOUBLE, t TIMESTAMP, r STRUCT<x: INT, y: STRING>, at TIMESTAMP"
+
+
+def row(chance: random.Random, minute: int) -> dict[str, object]:
+    """Return a row of few values, some of them NULL."""
+    number = chance.randrange(12)
+    drawn: dict[str, object] = {
+        "i": number, "s": chance.choice("azmn"), "d": f"{number / 4:.2f}", "f": chance.choice([0.0, -0.0, 1.5, "NaN"]),
+        "t": f"2024-01-01T00:{number:02}:00Z", "r": {"x": number % 3, "y": chance.choice(["u", None])},
+    }  # fmt: skip
+    kept = {name: value for name, value in drawn.items() if chance.random() < 0.85}
+    return {"k": chance.choice("pq"), "at": f"2024-01-01T{minute // 60:02}:{minute % 60:02}:00Z", **kept}
+
+
+@pytest.fixture
+def landing(tmp_path: Path) -> Callable[[int], None]:
+    """Write the rows of a step, in the order of time but for a few minutes."""
+    chance = random.Random(7)
+    folder = tmp_path / "in"
+    folder.mkdir()
+
+    def write(step: int) -> None:
+        rows = [row(chance, 30 * step + chance.randrange(30)) for _ in range(40)]
+        file = folder / f"{step}.json"
+        file.write_text("\n".join(map(json.dumps, rows)) + "\n")
+        os.utime(file, (step, step))
+
+    return write
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_sets_say_what_all_rows_say(
+    engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, window: str
+) -> None:
+    landing(0)
+    rows_of(
+        engine,
+        f"CREATE STREAM s ({COLUMNS}) USING json OPTIONS (path '{tmp_path / 'in'}', allowNonNumericNumbers 'true')"
+        " WATERMARK at DELAY OF INTERVAL 30 MINUTES",
+    )
+    query = f"SELECT k, {COUNTED}, window_start FROM STREAM s GROUP BY k {WINDOWS[window]}"
+    rows_of(engine, f"CREATE STREAMING TABLE t AS {query}")
+    for step in range(1, 5):
+        landing(step)
+        rows_of(engine, "REFRESH STREAMING TABLE t")
+    rows_of(engine, "DRAIN STREAMING TABLE t")
+    assert rows_of(engine, "SELECT count(*) AS n FROM late_rows('t')") == [{"n": 0}]
+    mine = rows_of(engine, SORTED.format("t"))
+    whole = rows_of(engine, SORTED.format(f"({query})"))
+    assert str(mine) == str(whole) and mine
+
+
+def test_what_is_kept_is_told(engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path) -> None:
+    rows_of(
+        engine,
+        f"CREATE STREAM s ({COLUMNS}) USING json OPTIONS (path '{tmp_path / 'in'}') WATERMARK at DELAY OF '1 hour'",
+    )
+    told = rows_of(
+        engine,
+        "EXPLAIN CREATE STREAMING TABLE t AS SELECT count(*) AS n, count(DISTINCT i) AS i, collect_set(s) AS s,"
+        " median(f) AS f FROM STREAM s WINDOW FIXED (at, SIZE INTERVAL 1 HOUR)",
+    )
+    text = "\n".join(str(value) for line in told for value in line.values())
+    assert "partial results for count; distinct values for count, collect_set; the window's rows for median" in text
+
+
+def test_a_state_of_rows_is_refused(
+    engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path
+) -> None:
+    """A folder of an earlier version kept the rows of DISTINCT; it is told, and FULL builds the table again."""
+    landing(0)
+    rows_of(
+        engine,
+        f"CREATE STREAM s ({COLUMNS}) USING json OPTIONS (path '{tmp_path / 'in'}') WATERMARK at DELAY OF '1 hour'",
+    )
+    rows_of(
+        engine,
+        "CREATE STREAMING TABLE aged AS SELECT k, count(DISTINCT i) AS n FROM STREAM s GROUP BY k"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW",
+    )
+    before = rows_of(engine, "SELECT * FROM aged ORDER BY ALL")
+    (newest,) = (engine.folder / "streaming").glob("aged-*/commits/000000001.json")
+    newest.write_text(json.dumps(json.loads(newest.read_text()) | {"format": 5}))
+    with pytest.raises(WarehouseError, match="WAREHOUSE_STATE_OLDER"):
+        rows_of(engine, "REFRESH STREAMING TABLE aged")
+    rows_of(engine, "REFRESH STREAMING TABLE aged FULL")
+    assert rows_of(engine, "SELECT * FROM aged ORDER BY ALL") == before
