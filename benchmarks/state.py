@@ -1,10 +1,11 @@
 """What a step costs beside how much state has piled up: small steps against few and many keys.
 
-One aggregation over windows of an hour, or of a day by the hour. A first file opens a window for every key, then come files of equal size over
-random keys of them, one a step, which close nothing: what is measured is to find, change and keep the state. Ours is a
-streaming table; the peers are native streaming queries with either state store, which write what closes to Parquet. All
-read the same files. Ours reports a step's own seconds (``stream_progress``); theirs is the micro-batch's
-``triggerExecution``. Both leave out the process's start, and the first two steps after the large one are not counted.
+One aggregation over windows of an hour, or of a day by the hour. A first file opens a window for every key, then come
+files of equal size over random keys of them, one a step, which close nothing: what is measured is to find, change and
+keep the state. Ours is a streaming table; the peers are native streaming queries with either state store, which write
+what closes to Parquet. All read the same files. Ours reports a step's own seconds (``stream_progress``); theirs is the
+micro-batch's ``triggerExecution``. Both leave out the process's start, and the first two steps after the large one are
+not counted.
 
 Usage: ``python -m benchmarks state [--keys 100000,1000000] [--rows 1000,10000,100000] [--steps 12] [--window sliding]
 [--systems a|b]``.
@@ -101,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keys", default="100000,1000000", help="how many windows the state holds")
     parser.add_argument("--rows", default="1000,10000,100000", help="rows of a step")
     parser.add_argument("--steps", type=int, default=12, help="steps after the one that makes the state")
-    parser.add_argument("--window", default="fixed", choices=WINDOWS, help="windows of an hour, or of a day by the hour")
+    parser.add_argument("--window", default="fixed", choices=WINDOWS, help="of an hour, or of a day by the hour")
     parser.add_argument("--systems", default="|".join(SYSTEMS), help="whom to run, separated by bars")
     chosen = parser.parse_args(arguments)
     sizes, steps = [int(n) for n in chosen.keys.split(",")], [int(n) for n in chosen.rows.split(",")]

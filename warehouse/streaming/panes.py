@@ -146,15 +146,13 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) ->
         at: the step's times.
     """
     rows, clock = f"({at.beside(rows)})", at.reading("__w_clock")
-    pair = "xxhash64(__w_row.pair)" if changes else "CAST(NULL AS BIGINT)"
-    nothing = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in (*IDENTITY[1:], _ONLY_OF_CHANGES[1]))
+    taken_over = (
+        "named_struct('k0', __w_row.identity) AS __w_key", f"xxhash64(__w_row.pair) AS {_ONLY_OF_CHANGES[2]}"
+    ) if changes else ()  # fmt: skip
     return "SELECT " + columns(
         tuple(quote_name(c.name) for c in table), f"{'__w_row.change' if changes else QUOTED_INSERT} AS _change_type",
-        "CAST(NULL AS STRING) AS _pane_timing", "CAST(NULL AS INT) AS _pane_index",
         f"timestamp_micros({clock.now}) AS _emitted_at", f"{watermark_timestamp(clock.after)} AS _watermark",
-        f"{clock.step} AS _step",
-        f"named_struct('k0', {'__w_row.identity' if changes else 'CAST(NULL AS STRING)'}) AS __w_key", nothing,
-        f"{pair} AS {_ONLY_OF_CHANGES[2]}",
+        f"{clock.step} AS _step", taken_over,
     ) + f" FROM {rows}"  # fmt: skip
 
 
