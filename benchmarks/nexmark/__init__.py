@@ -48,17 +48,26 @@ def queries(folder: Path = HERE / "queries") -> dict[str, tuple[Block, ...]]:
     }
 
 
-def prepare(system: Warehouse, folder: Path, count: int, files: int) -> None:
-    """Write the events; make streams of them, and tables in the schema ``batch``, and q13's table in both."""
+def prepare(system: Warehouse, folder: Path, count: int, files: int, streams: str = "default") -> None:
+    """Write the events; make streams of them in one schema, tables in another, and q13's table in both.
+
+    Args:
+        system: ours.
+        folder: for the files.
+        count: of all events.
+        files: of each kind.
+        streams: the schema of the streams, which is current.
+    """
     events.write(system.spark, folder, count, files)
-    system.run("CREATE SCHEMA batch")
+    batch = _batch(streams)
+    system.run(f"CREATE SCHEMA {batch}")
     for kind, columns in events.SCHEMAS.items():
         system.run(
             f"CREATE STREAM {kind} ({columns}) USING parquet OPTIONS (path '{folder / kind}', maxFilesPerTrigger '1')"
             f" WATERMARK at DELAY OF INTERVAL {DELAY}"
         )
-        system.run(f"CREATE VIEW batch.{kind} AS SELECT * FROM parquet.`{folder / kind}`")
-    for table in ("side", "batch.side"):
+        system.run(f"CREATE VIEW {batch}.{kind} AS SELECT * FROM parquet.`{folder / kind}`")
+    for table in ("side", f"{batch}.side"):
         system.run(f"CREATE TABLE {table} AS SELECT id AS key, concat('value ', id) AS value FROM range(10000)")
 
 
@@ -69,28 +78,28 @@ def streamed(system: Warehouse, blocks: tuple[Block, ...]) -> None:
         system.run(f"DRAIN STREAMING TABLE {block.name}")
 
 
-def batched(system: Warehouse, blocks: tuple[Block, ...]) -> None:
-    """Compute the same over tables, into a table of the schema ``batch``."""
-    system.run("USE batch")
+def batched(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> None:
+    """Compute the same over tables, into a table of their schema."""
+    system.run(f"USE {_batch(streams)}")
     for block in blocks:
         made = "TABLE" if block is blocks[-1] else "VIEW"
         system.run(f"CREATE {made} {block.name} AS {_over_tables(block)}")
-    system.run("USE default")
+    system.run(f"USE {streams}")
 
 
-def difference(system: Warehouse, blocks: tuple[Block, ...]) -> tuple[int, int]:
+def difference(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> tuple[int, int]:
     """Return how many rows the streaming table has, and how many are in it or in the batch's answer alone."""
-    stream, batch = f"SELECT * FROM {blocks[-1].name}", f"SELECT * FROM batch.{blocks[-1].name}"
+    stream, batch = (f"SELECT * FROM {schema}.{blocks[-1].name}" for schema in (streams, _batch(streams)))
     either = f"({stream} EXCEPT ALL {batch}) UNION ALL ({batch} EXCEPT ALL {stream})"
     told = system.run(f"SELECT (SELECT count(*) FROM ({stream})) AS rows, (SELECT count(*) FROM ({either})) AS odd")
     return told["rows"][0].as_py(), told["odd"][0].as_py()
 
 
-def dropped(system: Warehouse, blocks: tuple[Block, ...]) -> None:
+def dropped(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> None:
     """Take a query's tables and views away."""
     for block in reversed(blocks):
         system.run(f"DROP STREAMING TABLE {block.name}")
-        system.run(f"DROP {'TABLE' if block is blocks[-1] else 'VIEW'} batch.{block.name}")
+        system.run(f"DROP {'TABLE' if block is blocks[-1] else 'VIEW'} {_batch(streams)}.{block.name}")
 
 
 def native(system: Warehouse, blocks: tuple[Block, ...], folder: Path, place: Path) -> None:
@@ -160,6 +169,11 @@ def told(runs: list[protocol.Run], answers: dict[str, tuple[int, int]], count: i
         lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown, multiple])
     header = ["query", "rows", "as the batch", f"{OURS}, k events/s", SPARK, BATCH, f"× {SPARK}"]
     return f"{count:,} events; medians of the counted rounds.\n\n{report.table(header, lines)}"
+
+
+def _batch(streams: str) -> str:
+    """Return the schema of the tables beside the streams of another."""
+    return f"{streams}_batch"
 
 
 def _over_tables(block: Block) -> str:

@@ -14,6 +14,7 @@ from tests.statements import Rows
 from warehouse.dataflow import slices
 from warehouse.dataflow.aggregates import Argument, Call, decompose
 from warehouse.streaming import slices as stored
+from warehouse.streaming.state import State
 
 AGGREGATES = (
     "count(*) AS n, count(v) AS known, sum(v) AS total, sum(big) AS big, sum(price) AS price, avg(x) AS mean,"
@@ -147,3 +148,37 @@ def test_what_is_subtracted() -> None:
         assert not any(inverted(Call(function, arguments, False, None, "int"))), function
     assert not any(inverted(call("count", "int", distinct=True)))
     assert inverted(call("sum", "double")) == [True] * 5 + [False]  # infinities cannot be taken away
+
+
+def test_windows_that_fired_are_read_when_they_are_needed(
+    rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows that are kept for late rows cost a step nothing until such a row comes, or they close."""
+    looks = list[int]()
+    touched = State.touched
+    monkeypatch.setattr(State, "touched", lambda self, *a: (looks.append(a[1].step), touched(self, *a))[1])
+    query = "SELECT k, count(*) AS n, window_start FROM STREAM s GROUP BY k WINDOW FIXED (at, SIZE INTERVAL 5 MINUTES)"
+    folder = tmp_path / "in"
+    folder.mkdir()
+
+    def arrive(step: int, *minutes: float) -> None:
+        (folder / f"{step}.json").write_text("".join(json.dumps({"k": "a", "at": text(m)}) + "\n" for m in minutes))
+        rows("REFRESH STREAMING TABLE t")
+
+    rows(
+        f"CREATE STREAM s (k STRING, at TIMESTAMP) USING json OPTIONS (path '{folder}')"
+        " WATERMARK at DELAY OF INTERVAL 2 MINUTES; "
+        f"CREATE STREAMING TABLE t AS {query} ALLOWED LATENESS INTERVAL 1 HOUR"
+    )
+    for step in range(4):
+        arrive(step, 7 * step, 7 * step + 3)
+    assert looks == []
+    arrive(4, 28, 8)
+    assert len(looks) == 1
+    assert rows("SELECT n FROM t WHERE window_start = '2024-05-01T00:05:00Z'") == [{"n": 2}]
+    arrive(5, 35)
+    assert len(looks) == 1
+    arrive(6, 72)  # the first windows close
+    assert len(looks) == 2
+    rows("DRAIN STREAMING TABLE t")
+    assert rows("SELECT * FROM t ORDER BY ALL") == rows(f"{query} ORDER BY ALL")

@@ -73,7 +73,8 @@ class Commit:
         unfired: where windows of base and deltas that have not fired end at most, since they came to be before their
             query kept slices.
         due_watermark, due_clock: the least watermark and processing time at which a window must be looked at
-            without rows (perhaps too early, never too late), None when nothing waits.
+            without rows (perhaps too early, never too late), None when nothing waits. ``due_windows``: the least
+            watermark for those in base and deltas alone; of records that do not tell, it may be any.
         rows, late, bad, panes: counts of this step. seconds: wall time.
         finished: rows kept aside because the trigger of their window had finished, once per window missed.
         early, on_time, behind: the panes by timing. withdrawn: panes taken back.
@@ -106,6 +107,7 @@ class Commit:
     slice_rows: int = 0
     unfired: int = END
     due_watermark: int | None = None
+    due_windows: int | None = BEGINNING
     due_clock: int | None = None
     rows: int = 0
     late: int = 0
@@ -128,7 +130,8 @@ class Commit:
 
 
 START = Commit(
-    step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING, unfired=BEGINNING, read=0, undrained=BEGINNING
+    step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING, unfired=BEGINNING, due_windows=None, read=0,
+    undrained=BEGINNING,
 )  # fmt: skip
 """Where a streaming table stands before its first step."""
 

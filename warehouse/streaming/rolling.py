@@ -8,6 +8,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.dataflow import slices, step
+from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock, moment
 from warehouse.streaming.grouping import Grouped
 from warehouse.streaming.log import Commit
@@ -35,8 +36,16 @@ def is_little(state: State, last: Commit, new: Grouped, after: int, most: int) -
     rows = last.base_rows + last.delta_rows
     if state.slices:
         firing = state.slices.firing(last, new.bounds, last.after, after)
+        rows *= _reads_windows(state.query, last, new, after)
         rows += (last.slice_rows + new.windows) * min(firing, state.slices.window.windows_per_slice)
     return rows <= most
+
+
+def _reads_windows(query: WindowedQuery, last: Commit, new: Grouped, after: int) -> bool:
+    """Say whether a step may touch windows of base and deltas: late rows hit them, they close, slices add to them."""
+    closing = last.due_clock is not None or (last.due_windows is not None and last.due_windows <= after)
+    hit = bool(new.passed) and query.lateness != 0
+    return bool(last.base or last.deltas) and (hit or closing or last.after < last.unfired)
 
 
 def rolled_up(session: SparkSession, state: State, kept: Slices, last: Commit, new: Grouped, clock: Clock) -> Rolled:
@@ -60,7 +69,7 @@ def rolled_up(session: SparkSession, state: State, kept: Slices, last: Commit, n
         fired = _fired(session, kept, last, new, clock, count)
     if new.passed and query.lateness != 0:
         passed = slices.passed(query, "__w_batch", times.before)
-    if (last.base or last.deltas) and (passed or clock.after > clock.before or last.due_clock is not None):
+    if _reads_windows(query, last, new, clock.after):
         few = passed and new.passed * kept.window.windows_per_slice <= FEW_HITS
         bounds = new.bounds if passed else (None, None)
         versions = state.touched(session, last, clock, session.sql(passed) if few else None, bounds)

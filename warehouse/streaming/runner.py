@@ -201,6 +201,7 @@ class Runner:
             base_rows=last.base_rows, delta_rows=last.delta_rows + made.kept,
             slices=last.slices, slice_rows=last.slice_rows, unfired=last.unfired,
             due_watermark=_least(_still(last.due_watermark, reached), made.due_wm, waiting),
+            due_windows=_least(_still(last.due_windows, reached), made.due_wm),
             due_clock=_least(_still(last.due_clock, intent.now), made.due_at),
             rows=sum(s.rows for s in new.seen), late=new.late, finished=finished, bad=bad, lateness=new.lateness,
             panes=made.shown, early=made.early, on_time=made.on_time, behind=made.behind,

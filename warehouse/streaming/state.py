@@ -197,9 +197,11 @@ class State:
         faults.passed("base")
         unfired = F.max(F.expr(f"CASE WHEN we > {commit.after}L THEN we ELSE {BEGINNING}L END"))
         written = live.sparkSession.read.parquet(self.path(name))
-        rows, unfired = written.agg(F.count(F.lit(1)), F.coalesce(unfired, F.lit(BEGINNING))).collect()[0]
+        measures = (F.count(F.lit(1)), F.coalesce(unfired, F.lit(BEGINNING)), F.min("due_wm"))
+        rows, unfired, due = written.agg(*measures).collect()[0]
         return replace(
-            commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0, unfired=unfired
+            commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0, unfired=unfired,
+            due_windows=due,
         )  # fmt: skip
 
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
@@ -207,9 +209,9 @@ class State:
         waiting = self.slices.next_due(spark, commit) if self.slices else None
         names = [n for n in (*commit.deltas, commit.base) if n]
         if not names:
-            return replace(commit, due_watermark=waiting, due_clock=None)
+            return replace(commit, due_watermark=waiting, due_windows=None, due_clock=None)
         # old versions may answer too: an idle look is harmless, a missed one is not
-        due_watermark, due_clock = (
+        due_windows, due_clock = (
             self.read(spark, *names)
             .agg(
                 F.min(F.expr(f"CASE WHEN NOT dropped AND due_wm > {commit.after}L THEN due_wm END")),
@@ -217,9 +219,8 @@ class State:
             )
             .first()
         )
-        if waiting is not None:
-            due_watermark = waiting if due_watermark is None else min(waiting, due_watermark)
-        return replace(commit, due_watermark=due_watermark, due_clock=due_clock)
+        due_watermark = min((due for due in (waiting, due_windows) if due is not None), default=None)
+        return replace(commit, due_watermark=due_watermark, due_windows=due_windows, due_clock=due_clock)
 
     def listed(self, commit: Commit, last: Commit) -> Commit:
         """Return the commit record to write with the files of its state; ``last`` lists those written before."""
