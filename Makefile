@@ -3,8 +3,9 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+FLINK := 2.3.0
 
-.PHONY: help setup warm demo test soak dbt check bench clean
+.PHONY: help setup warm demo test soak dbt check flink bench clean
 
 help:
 	@echo "make setup   create $(VENV), install, fetch the Delta jars once"
@@ -14,6 +15,7 @@ help:
 	@echo "make soak    death at every write boundary, and twenty times at random; every algorithm on flights; executors that die"
 	@echo "make dbt     dbt builds a project over the endpoint, and its adapter's basic suite passes"
 	@echo "make check   ruff and mypy"
+	@echo "make flink   Flink in an environment of its own: a peer of the streaming benchmark"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove $(VENV) and caches"
 
@@ -56,10 +58,17 @@ check: setup
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+# Flink's dependencies contradict Spark's. Its Parquet format is no part of it, and wants Hadoop's classes, which Spark has.
+flink: setup
+	test -x $(VENV)-flink/bin/python || $(PYTHON) -m venv $(VENV)-flink
+	$(VENV)-flink/bin/python -m pip install --quiet --disable-pip-version-check 'apache-flink==$(FLINK)'
+	mvn -q -B dependency:copy -Dartifact=org.apache.flink:flink-sql-parquet:$(FLINK) -DoutputDirectory=$(abspath $(VENV))-flink/jars
+	cp $(VENV)-flink/jars/*.jar $(VENV)/lib/python*/site-packages/pyspark/jars/hadoop-client-*.jar $(VENV)-flink/lib/python*/site-packages/pyflink/lib
+
 bench: setup
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(PYTHON) -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(VENV)-dbt build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-dbt $(VENV)-flink build *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.report import keep
-from benchmarks.streaming import OURS, SCHEMA, STORES, SYSTEMS
+from benchmarks.streaming import OURS, SCHEMA, STORES
 from warehouse.engine import Engine
 
+SYSTEMS = (OURS, *STORES)
 WINDOWS = {
     "fixed": ("FIXED (at, SIZE INTERVAL 1 HOUR)", ("1 hour", "1 hour")),
     "sliding": ("SLIDING (at, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)", ("24 hours", "1 hour")),

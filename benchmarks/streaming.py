@@ -1,12 +1,15 @@
-"""Streaming tables against Spark's own Structured Streaming on the same files, in the same process.
+"""Streaming tables against Spark's own Structured Streaming and Flink SQL on the same events.
 
 Four million events over a hundred thousand keys, a million a micro-batch, as Parquet files; one aggregation each:
-tumbling, sessions, sliding by a minute, and sliding by an hour over a day. All read the same files and write what
-closed windows hold: Spark in append mode to Parquet files, with the state store of its default (on the heap, written
-to its checkpoint) and with RocksDB; ours as a streaming table with all that it keeps (state on disk, panes in Delta,
-late rows, step log). They take turns; the first round is not counted.
+tumbling, sessions, sliding by a minute, and sliding by an hour over a day. All write what closed windows hold: Spark
+in append mode to Parquet files, with the state store of its default (on the heap, written to its checkpoint) and with
+RocksDB, on the same files in the same process; ours as a streaming table with all that it keeps (state on disk, panes
+in Delta, late rows, step log). Flink (``benchmarks.flink``), where it is installed, runs in a process of its own with
+its state in RocksDB, checkpoints and Parquet files, and, for comparison, with nothing kept at all. It reads the same
+rows in two files, the even ones and the odd ones: its two readers take several files in any order, and what then
+comes late it drops. They take turns; the first round is not counted. Every run must have counted every row.
 
-Usage: ``python -m benchmarks [streaming] [--rows 4000000] [--steps 4] [--rounds 3] [--only PATTERN] [--systems a,b]``.
+Usage: ``python -m benchmarks [streaming] [--rows 4000000] [--steps 4] [--rounds 3] [--only PATTERN] [--systems a|b]``.
 Writes ``benchmarks/out/streaming.{md,json}``.
 """
 
@@ -19,9 +22,13 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import flink
+from benchmarks.protocol import WrongAnswer
 from benchmarks.report import keep
 from warehouse.engine import Engine
 
@@ -31,36 +38,49 @@ STORES = {
     "Spark, RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 OURS = "warehouse"
-SYSTEMS = (OURS, *STORES)
+SYSTEMS = (OURS, *STORES, *(flink.SYSTEMS if flink.PYTHON.exists() else ()))
+FLINK_EVENTS = "`key` BIGINT, `value` INT, `at` TIMESTAMP(3), WATERMARK FOR `at` AS `at` - INTERVAL '10' SECOND"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One aggregation: our clause, Spark's grouping for the same, and what its events look like.
+    """One aggregation: our clause, Spark's grouping and Flink's table function for the same, and its events.
 
     Attributes:
-        window: our clause. peer: Spark's window expression. keys: how many keys there are. minutes: event time that
-            all events span. share: of the rows asked for, how many are used, since Spark copies rows per window.
+        window: our clause. peer: Spark's window expression. flink: Flink's function over the table ``events``.
+        keys: how many keys there are. minutes: event time that all events span. share: of the rows asked for, how
+            many are used, since Spark copies rows per window. copies: in how many windows a row is.
     """
 
     name: str
     window: str
     peer: str
+    flink: str
     keys: int = 100_000
     minutes: int = 60
     share: float = 1.0
+    copies: int = 1
 
 
 CASES = (
-    Case("tumbling 60 s", "FIXED (at, SIZE INTERVAL 60 SECONDS)", "window(at, '60 seconds')"),
-    Case("sessions 30 s", "SESSIONS (at, GAP INTERVAL 30 SECONDS)", "session_window(at, '30 seconds')"),
+    Case(
+        "tumbling 60 s", "FIXED (at, SIZE INTERVAL 60 SECONDS)", "window(at, '60 seconds')",
+        "TUMBLE(TABLE events, DESCRIPTOR(`at`), INTERVAL '60' SECOND)",
+    ),
+    Case(
+        "sessions 30 s", "SESSIONS (at, GAP INTERVAL 30 SECONDS)", "session_window(at, '30 seconds')",
+        "SESSION(TABLE events PARTITION BY `key`, DESCRIPTOR(`at`), INTERVAL '30' SECOND)",
+    ),
     Case(
         "sliding 10 min / 1 min", "SLIDING (at, SIZE INTERVAL 10 MINUTES, EVERY INTERVAL 1 MINUTE)",
-        "window(at, '10 minutes', '1 minute')", share=0.25,
+        "window(at, '10 minutes', '1 minute')",
+        "HOP(TABLE events, DESCRIPTOR(`at`), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)", share=0.25, copies=10,
     ),
     Case(
         "sliding 24 h / 1 h", "SLIDING (at, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)",
-        "window(at, '24 hours', '1 hour')", keys=1_000, minutes=4 * 24 * 60, share=0.25,
+        "window(at, '24 hours', '1 hour')",
+        "HOP(TABLE events, DESCRIPTOR(`at`), INTERVAL '1' HOUR, INTERVAL '24' HOUR)",
+        keys=1_000, minutes=4 * 24 * 60, share=0.25, copies=24,
     ),
 )  # fmt: skip
 
@@ -77,24 +97,25 @@ class Run:
     panes: int
 
 
-def write(engine: Engine, folder: Path, case: Case, rows: int, steps: int) -> int:
-    """Write a case's events, a file a step, in the order of time but for ten seconds; return how many."""
-    rows = int(rows * case.share)
-    each = rows // steps
+def write(engine: Engine, folder: Path, case: Case, rows: int, parts: Sequence[range]) -> None:
+    """Write a case's events, a file for each part of their numbers, in the order of time but for ten seconds.
+
+    Args:
+        rows: how many events all parts have: they span the case's time.
+    """
     span = case.minutes * 60_000_000
     folder.mkdir(parents=True)
-    for number in range(steps):
+    for number, part in enumerate(parts):
         draft = folder.parent / "draft"
-        engine.spark.range(number * each, (number + 1) * each, 1, 1).selectExpr(
+        engine.spark.range(part.start, part.stop, part.step, 1).selectExpr(
             f"pmod(xxhash64(id), {case.keys}L) AS key",
             "CAST(pmod(xxhash64(id, 1), 1000) AS INT) AS value",
             f"timestamp_micros(CAST(id * {span / rows!r}D AS BIGINT) + pmod(xxhash64(id, 2), 10000000)) AS at",
         ).write.parquet(str(draft))
-        (part,) = draft.glob("*.parquet")
-        part.rename(folder / f"{number:03}.parquet")
+        (file,) = draft.glob("*.parquet")
+        file.rename(folder / f"{number:03}.parquet")
         shutil.rmtree(draft)
         time.sleep(0.01)  # files are read in the order of their times
-    return each * steps
 
 
 def ours(engine: Engine, case: Case, stream: str) -> tuple[int, int]:
@@ -139,6 +160,27 @@ def peer(engine: Engine, case: Case, landing: Path, place: Path, store: str) -> 
     return batches, written
 
 
+def in_flink(
+    engine: Engine, process: flink.Flink, case: Case, rows: int, landing: Path, place: Path, system: str
+) -> tuple[float, int]:
+    """Run the same in Flink; return its seconds, and the rows written, none where nothing is kept.
+
+    Raises:
+        WrongAnswer: not every row was counted.
+    """
+    select = f"""SELECT `key`, count(*), sum(CAST(`value` AS BIGINT)), max(`value`), window_start
+        FROM TABLE({case.flink}) GROUP BY `key`, window_start, window_end"""
+    columns = "`key` BIGINT, n BIGINT, total BIGINT, most INT, window_start TIMESTAMP(3)"
+    seconds = process.run(flink.Query(FLINK_EVENTS, columns, select), landing, system, place)
+    if system == flink.HEAP:
+        return seconds, 0
+    panes, counted = engine.spark.read.parquet(str(place / "out")).selectExpr("count(*)", "sum(n)").first()
+    shutil.rmtree(place)
+    if counted != rows * case.copies:
+        raise WrongAnswer(f"{case.name}, {system}: {counted} rows were counted, not {rows * case.copies}")
+    return seconds, panes
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run everything, print the table and write it down."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks streaming", description=(__doc__ or "").splitlines()[0])
@@ -151,33 +193,41 @@ def main(arguments: list[str] | None = None) -> int:
     cases = [case for case in CASES if re.search(chosen.only, case.name)]
     systems = chosen.systems.split("|")
     runs: list[Run] = []
-    with tempfile.TemporaryDirectory() as scratch_name:
+    with (
+        tempfile.TemporaryDirectory() as scratch_name,
+        Engine.open(Path(scratch_name, "warehouse")) as engine,
+        flink.Flink() if set(systems) & set(flink.SYSTEMS) else nullcontext() as process,
+    ):
         scratch = Path(scratch_name)
-        with Engine.open(scratch / "warehouse") as engine:
-            written: dict[str, int] = {}
-            for number, case in enumerate(cases):
-                landing = scratch / f"events{number}"
-                written[case.name] = write(engine, landing, case, chosen.rows, chosen.steps)
-                list(
-                    engine.run(
-                        f"CREATE STREAM events{number} ({SCHEMA}) USING parquet OPTIONS (path '{landing}',"
-                        " maxFilesPerTrigger '1') WATERMARK at DELAY OF INTERVAL 10 SECONDS"
-                    )
+        rows = {case: int(chosen.rows * case.share) // chosen.steps * chosen.steps for case in cases}
+        for number, case in enumerate(cases):
+            landing, count = scratch / f"events{number}", rows[case]
+            steps = [range(n, n + count // chosen.steps) for n in range(0, count, count // chosen.steps)]
+            write(engine, landing, case, count, steps)
+            if process:
+                write(engine, scratch / f"halves{number}", case, count, [range(0, count, 2), range(1, count, 2)])
+            list(
+                engine.run(
+                    f"CREATE STREAM events{number} ({SCHEMA}) USING parquet OPTIONS (path '{landing}',"
+                    " maxFilesPerTrigger '1') WATERMARK at DELAY OF INTERVAL 10 SECONDS"
                 )
-            for turn in range(chosen.rounds + 1):
-                for number, case in enumerate(cases):
-                    for system in systems:
-                        begun = time.perf_counter()
-                        if system == OURS:
-                            steps, panes = ours(engine, case, f"events{number}")
-                        else:
-                            steps, panes = peer(
-                                engine, case, scratch / f"events{number}", scratch / "peer", STORES[system]
-                            )
+            )
+        for turn in range(chosen.rounds + 1):
+            for number, case in enumerate(cases):
+                for system in systems:
+                    begun, landing = time.perf_counter(), scratch / f"events{number}"
+                    if system == OURS:
+                        steps_taken, panes = ours(engine, case, landing.name)
                         seconds = time.perf_counter() - begun
-                        run = Run(case.name, system, seconds, steps, written[case.name], panes)
-                        print(f"round {turn} {run}", file=sys.stderr, flush=True)
-                        runs += [run] if turn else []
+                    elif system in STORES:
+                        steps_taken, panes = peer(engine, case, landing, scratch / "peer", STORES[system])
+                        seconds = time.perf_counter() - begun
+                    else:
+                        halves, steps_taken = scratch / f"halves{number}", 0
+                        seconds, panes = in_flink(engine, process, case, rows[case], halves, scratch / "peer", system)
+                    run = Run(case.name, system, seconds, steps_taken, rows[case], panes)
+                    print(f"round {turn} {run}", file=sys.stderr, flush=True)
+                    runs += [run] if turn else []
     report(runs, cases, systems)
     return 0
 
