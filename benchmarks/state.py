@@ -21,6 +21,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import files
 from benchmarks.report import keep
 from benchmarks.streaming import OURS, SCHEMA, STORES
 from warehouse.engine import Engine
@@ -48,18 +49,15 @@ class Run:
 
 def write(engine: Engine, folder: Path, keys: int, rows: int, steps: int) -> None:
     """Write the file that makes the state, and those of the steps."""
-    folder.mkdir()
     at = "timestamp_micros(1767225600000000L + pmod(xxhash64(id, {}), 3000000000L))"
     listed = [("id AS key", keys, 0)] + [
         (f"pmod(xxhash64(id, 7), {keys}L) AS key", rows, n) for n in range(1, steps + 1)
     ]
     for key, count, number in listed:
-        draft = folder.parent / "draft"
-        engine.spark.range(number * 10**8, number * 10**8 + count, 1, 1).selectExpr(
+        events = engine.spark.range(number * 10**8, number * 10**8 + count, 1, 1).selectExpr(
             key, "CAST(pmod(id, 1000) AS INT) AS value", f"{at.format(number)} AS at"
-        ).write.mode("overwrite").parquet(str(draft))
-        (part,) = draft.glob("*.parquet")
-        part.rename(folder / f"{number:03}.parquet")
+        )
+        files.write(events, folder / f"{number:03}.parquet")
 
 
 def ours(engine: Engine, stream: str, window: str) -> list[float]:

@@ -27,7 +27,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import flink
+from benchmarks import files, flink
 from benchmarks.protocol import WrongAnswer
 from benchmarks.report import keep
 from warehouse.engine import Engine
@@ -104,18 +104,13 @@ def write(engine: Engine, folder: Path, case: Case, rows: int, parts: Sequence[r
         rows: how many events all parts have: they span the case's time.
     """
     span = case.minutes * 60_000_000
-    folder.mkdir(parents=True)
     for number, part in enumerate(parts):
-        draft = folder.parent / "draft"
-        engine.spark.range(part.start, part.stop, part.step, 1).selectExpr(
+        events = engine.spark.range(part.start, part.stop, part.step, 1).selectExpr(
             f"pmod(xxhash64(id), {case.keys}L) AS key",
             "CAST(pmod(xxhash64(id, 1), 1000) AS INT) AS value",
             f"timestamp_micros(CAST(id * {span / rows!r}D AS BIGINT) + pmod(xxhash64(id, 2), 10000000)) AS at",
-        ).write.parquet(str(draft))
-        (file,) = draft.glob("*.parquet")
-        file.rename(folder / f"{number:03}.parquet")
-        shutil.rmtree(draft)
-        time.sleep(0.01)  # files are read in the order of their times
+        )
+        files.write(events, folder / f"{number:03}.parquet")
 
 
 def ours(engine: Engine, case: Case, stream: str) -> tuple[int, int]:

@@ -1,9 +1,4 @@
-"""Nexmark's queries in our SQL: as streaming tables, as batches over the same events, and natively in Spark.
-
-Each text of ``queries`` runs as it stands over streams, a file of each kind of event a step, until the streaming table
-is drained; and, without its STREAM and as views, over tables of the same events. Both must give the same rows. Where
-Spark's own Structured Streaming can do the same it runs beside ours, in append mode to Parquet with the state store of
-its default: the texts of ``spark`` where its words are others, else ours. Two streams that meet are grouped together.
+"""Nexmark's queries over its auction site (``benchmarks.suite``). Two streams that meet are grouped together.
 
 Of the suite's queries are missing q6, q9, q19 and q20 (bids ranked or joined one by one without a window; Flink's q6
 fails too), q10 (files by partition: what q0 is) and q12 (windows of processing time).
@@ -14,167 +9,22 @@ Usage: ``python -m benchmarks nexmark [--events 1000000] [--files 5] [--rounds 2
 
 from __future__ import annotations
 
-import re
-import shutil
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from benchmarks import arguments, protocol, report
+from benchmarks import suite
 from benchmarks.nexmark import events
-from benchmarks.systems import Warehouse
 
-HERE = Path(__file__).parent
-DELAY = "4 seconds"
-OURS, BATCH, SPARK = "warehouse", "batch", "Spark"
-_CREATED = re.compile(r"^CREATE STREAMING TABLE (\w+) AS\n(.*?);$", re.DOTALL | re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Block:
-    """One SELECT of a query: over the events, or over the block before."""
-
-    name: str
-    select: str
-
-
-def queries(folder: Path = HERE / "queries") -> dict[str, tuple[Block, ...]]:
-    """Return the blocks of each query by its name; the last block is the answer."""
-    files = sorted(folder.glob("q*.sql"), key=lambda file: int(file.stem[1:]))
-    return {
-        file.stem: tuple(Block(*found.groups()) for found in _CREATED.finditer(file.read_text("utf-8")))
-        for file in files
-    }
-
-
-def prepare(system: Warehouse, folder: Path, count: int, files: int, streams: str = "default") -> None:
-    """Write the events; make streams of them in one schema, tables in another, and q13's table in both.
-
-    Args:
-        system: ours.
-        folder: for the files.
-        count: of all events.
-        files: of each kind.
-        streams: the schema of the streams, which is current.
-    """
-    events.write(system.spark, folder, count, files)
-    batch = _batch(streams)
-    system.run(f"CREATE SCHEMA {batch}")
-    for kind, columns in events.SCHEMAS.items():
-        system.run(
-            f"CREATE STREAM {kind} ({columns}) USING parquet OPTIONS (path '{folder / kind}', maxFilesPerTrigger '1')"
-            f" WATERMARK at DELAY OF INTERVAL {DELAY}"
-        )
-        system.run(f"CREATE VIEW {batch}.{kind} AS SELECT * FROM parquet.`{folder / kind}`")
-    for table in ("side", f"{batch}.side"):
-        system.run(f"CREATE TABLE {table} AS SELECT id AS key, concat('value ', id) AS value FROM range(10000)")
-
-
-def streamed(system: Warehouse, blocks: tuple[Block, ...]) -> None:
-    """Make the streaming tables of a query, each over all events there are, and close all their windows."""
-    for block in blocks:
-        system.run(f"CREATE STREAMING TABLE {block.name} AS {block.select}")
-        system.run(f"DRAIN STREAMING TABLE {block.name}")
-
-
-def batched(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> None:
-    """Compute the same over tables, into a table of their schema."""
-    system.run(f"USE {_batch(streams)}")
-    for block in blocks:
-        made = "TABLE" if block is blocks[-1] else "VIEW"
-        system.run(f"CREATE {made} {block.name} AS {_over_tables(block)}")
-    system.run(f"USE {streams}")
-
-
-def difference(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> tuple[int, int]:
-    """Return how many rows the streaming table has, and how many are in it or in the batch's answer alone."""
-    stream, batch = (f"SELECT * FROM {schema}.{blocks[-1].name}" for schema in (streams, _batch(streams)))
-    either = f"({stream} EXCEPT ALL {batch}) UNION ALL ({batch} EXCEPT ALL {stream})"
-    told = system.run(f"SELECT (SELECT count(*) FROM ({stream})) AS rows, (SELECT count(*) FROM ({either})) AS odd")
-    return told["rows"][0].as_py(), told["odd"][0].as_py()
-
-
-def dropped(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> None:
-    """Take a query's tables and views away."""
-    for block in reversed(blocks):
-        system.run(f"DROP STREAMING TABLE {block.name}")
-        system.run(f"DROP {'TABLE' if block is blocks[-1] else 'VIEW'} {_batch(streams)}.{block.name}")
-
-
-def native(system: Warehouse, blocks: tuple[Block, ...], folder: Path, place: Path) -> None:
-    """Run a query in Spark's own Structured Streaming, into Parquet files in ``place``.
-
-    Raises:
-        pyspark.errors.PySparkException: Spark cannot run it.
-    """
-    spark: Any = system.spark.newSession()
-    for kind, columns in events.SCHEMAS.items():
-        frame = spark.readStream.schema(columns).option("maxFilesPerTrigger", "1").parquet(str(folder / kind))
-        frame.withWatermark("at", DELAY).createOrReplaceTempView(kind)
-    for block in blocks:
-        spark.sql(_over_tables(block)).createOrReplaceTempView(block.name)
-    written = spark.table(blocks[-1].name).writeStream.format("parquet").outputMode("append")
-    options = {"path": str(place / "out"), "checkpointLocation": str(place / "checkpoint")}
-    written.options(**options).trigger(availableNow=True).start().awaitTermination()
-    shutil.rmtree(place)
-
-
-def peers() -> dict[str, tuple[Block, ...]]:
-    """Return the queries as Spark can run them natively: those without windows or groups as they are."""
-    plain = {n: b for n, b in queries().items() if not re.search(r"GROUP BY|WINDOW", b[-1].select) and len(b) == 1}
-    return plain | queries(HERE / "spark")
+SUITE = suite.Suite(
+    name="nexmark",
+    told="Nexmark's queries as streams, as batches and natively in Spark.",
+    folder=Path(__file__).parent,
+    schemas=events.SCHEMAS,
+    write=events.write,
+    delay="4 seconds",
+    tables={"side": "SELECT id AS key, concat('value ', id) AS value FROM range(10000)"},
+)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run everything, compare, print the table and write it down; return 1 where an answer was wrong."""
-    parser = arguments.parser("nexmark", __doc__)
-    parser.add_argument("--events", type=int, default=1_000_000, help="persons, auctions and bids together")
-    parser.add_argument("--files", type=int, default=5, help="of each kind; a step each")
-    parser.add_argument("--only", default="", help="only the queries whose name matches this pattern")
-    parser.set_defaults(rounds=2)
-    chosen = parser.parse_args(argv)
-    asked = {name: blocks for name, blocks in queries().items() if re.fullmatch(chosen.only or ".*", name)}
-    runs, answers = list[protocol.Run](), dict[str, tuple[int, int]]()
-    with tempfile.TemporaryDirectory() as scratch:
-        folder, place = Path(scratch, "events"), Path(scratch, "peer")
-        folder.mkdir()
-        system = Warehouse.open(Path(scratch, "warehouse"))
-        prepare(system, folder, chosen.events, chosen.files)
-        for turn in range(chosen.rounds):
-            for name, blocks in asked.items():
-                acts = {OURS: lambda b=blocks: streamed(system, b), BATCH: lambda b=blocks: batched(system, b)}
-                if peer := peers().get(name):
-                    acts[SPARK] = lambda b=peer: native(system, b, folder, place)
-                for who, act in acts.items():
-                    runs.append(protocol.timed(act, name, who, turn, system.process))
-                    print(runs[-1], flush=True)
-                answers[name] = difference(system, blocks)
-                dropped(system, blocks)
-        system.close()
-    report.keep("nexmark", told(runs, answers, chosen.events), runs)
-    return int(any(odd for _, odd in answers.values()))
-
-
-def told(runs: list[protocol.Run], answers: dict[str, tuple[int, int]], count: int) -> str:
-    """Return the table: what each query made, and thousands of events a second."""
-    lines = []
-    for name, (rows, odd) in answers.items():
-        rates = {}
-        for who in (OURS, SPARK, BATCH):
-            spent = protocol.counted(runs, name, who)
-            rates[who] = count / spent.median / 1_000 if spent else None
-        shown = [f"{rate:,.0f}" if rate else "–" for rate in rates.values()]
-        multiple = f"{mine / theirs:.2f}" if (mine := rates[OURS]) and (theirs := rates[SPARK]) else "–"
-        lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown, multiple])
-    header = ["query", "rows", "as the batch", f"{OURS}, k events/s", SPARK, BATCH, f"× {SPARK}"]
-    return f"{count:,} events; medians of the counted rounds.\n\n{report.table(header, lines)}"
-
-
-def _batch(streams: str) -> str:
-    """Return the schema of the tables beside the streams of another."""
-    return f"{streams}_batch"
-
-
-def _over_tables(block: Block) -> str:
-    return re.sub(r"\bSTREAM (?=\w)", "", block.select)
+    """Run the suite."""
+    return suite.main(SUITE, argv)

@@ -7,10 +7,10 @@ a function of its number alone, computed by Spark.
 
 from __future__ import annotations
 
-import shutil
-import time
 from pathlib import Path
 from typing import Any
+
+from benchmarks import files
 
 PERSONS, AUCTIONS, OF = 1, 3, 50
 """Of so many events, how many are persons and auctions."""
@@ -33,20 +33,14 @@ _FAMILIES = "Abrams Bartels Cox Jones Noris Shultz Smith Spencer Walton White"
 _HOT = "Google Facebook Baidu Apple"
 
 
-def write(spark: Any, folder: Path, events: int, files: int) -> None:
+def write(spark: Any, folder: Path, events: int, count: int) -> None:
     """Write the events as Parquet, in ``person``, ``auction`` and ``bid``, so many files each, in the order of time."""
-    each = events // files
-    for number in range(files):
+    each = events // count
+    for number in range(count):
         numbered = spark.range(number * each, (number + 1) * each, 1, 1)
         known = numbered.selectExpr("id", *_known())
         for kind, (which, columns) in _KINDS.items():
-            draft = folder / "draft"
-            known.where(which).selectExpr(*columns).write.parquet(str(draft))
-            (part,) = draft.glob("*.parquet")
-            (folder / kind).mkdir(exist_ok=True)
-            part.rename(folder / kind / f"{number:03}.parquet")
-            shutil.rmtree(draft)
-        time.sleep(0.01)  # files are read in the order of their times
+            files.write(known.where(which).selectExpr(*columns), folder / kind / f"{number:03}.parquet")
 
 
 def _drawn(below: int | str, salt: int) -> str:

@@ -1,4 +1,4 @@
-"""Distinct values are kept as sets: what comes out over many steps is what Spark says of all rows at once."""
+"""Sets of distinct values, arrays of the best k: what comes of many steps is what Spark says of all rows at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from warehouse.errors import WarehouseError
 COUNTED = """
   count(DISTINCT i) AS a, count(DISTINCT i, s) AS b, count(DISTINCT i) FILTER (WHERE s > 'm') AS c,
   count(DISTINCT d) AS e, count(DISTINCT f) AS g, count(DISTINCT t, d, i) AS h, collect_set(s) AS j,
-  collect_set(f) AS u, sum(DISTINCT i) AS l, count(DISTINCT i, f) AS m, max(DISTINCT i) AS o, count(DISTINCT r) AS p
+  collect_set(f) AS u, sum(DISTINCT i) AS l, count(DISTINCT i, f) AS m, max(DISTINCT i) AS o, count(DISTINCT r) AS p,
+  max_by(i, struct(i, s, f), 3) AS best, min_by(s, struct(s), 1 + 1) FILTER (WHERE i > 5) AS least
 """
 SORTED = "SELECT * EXCEPT (j, u), array_sort(j) AS j, array_sort(u) AS u FROM {} ORDER BY ALL"
 WINDOWS = {

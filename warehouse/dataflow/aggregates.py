@@ -254,16 +254,29 @@ def _same(function: str) -> Build:
 
 
 def _by(function: str) -> Build:
-    """Return the form of MIN_BY or MAX_BY: the best (order, value) pair; equal orders are settled by the value."""
+    """Return the form of MIN_BY or MAX_BY: the best (order, value) pair, or the best k of them, the very best first.
+
+    Equal orders are settled by the value.
+    """
 
     def build(call: Call) -> Form | None:
-        value, order = call.arguments
+        value, order, *count = call.arguments
         kept = f"{order.sql} IS NOT NULL" + (f" AND ({call.filter})" if call.filter else "")
         pair = f"CASE WHEN {kept} THEN named_struct('o', {order.sql}, 'v', {value.sql}) END"
         kind = f"struct<o:{order.type},v:{value.type}>"
         if not comparable(kind):
             return None
-        return Form((pair,), (Partial(f"{function}({{a0}})", f"{function}({{}})", kind, "{a0}"),), "{0}.v")
+        if not count:
+            return Form((pair,), (Partial(f"{function}({{a0}})", f"{function}({{}})", kind, "{a0}"),), "{0}.v")
+        (most,) = count
+        ascending = str(function == "min").lower()
+        best = Partial(
+            f"{function}_by({{a0}}, {{a0}}, {most.sql})",
+            f"slice(sort_array(flatten(collect_list({{}})), {ascending}), 1, {most.sql})",
+            f"array<{kind}>",
+            "array_compact(array({a0}))",
+        )
+        return Form((pair,), (best,), "CASE WHEN size({0}) > 0 THEN transform({0}, p -> p.v) END")
 
     return build
 

@@ -1,0 +1,197 @@
+"""A suite of streaming queries in our SQL: as streaming tables, as batches over the same events, and natively in Spark.
+
+Each text of a suite's ``queries`` runs as it stands over streams, a file of each kind of event a step, until the
+streaming table is drained; and, without its STREAM and as views, over tables of the same events. Both must give the
+same rows. Where Spark's own Structured Streaming can do the same it runs beside ours, in append mode to Parquet with
+the state store of its default: the texts of ``spark`` where its words are others, else ours.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import arguments, protocol, report
+from benchmarks.systems import Warehouse
+
+OURS, BATCH, SPARK = "warehouse", "batch", "Spark"
+_CREATED = re.compile(r"^CREATE STREAMING TABLE (\w+) AS\n(.*?);$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One SELECT of a query: over the events, or over the block before."""
+
+    name: str
+    select: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Queries and the events they are over.
+
+    Attributes:
+        name: of the benchmark. told: what it is, in a line. folder: of ``queries``, and ``spark``.
+        schemas: by each kind of event its columns, one of them ``at``.
+        write: writes the events as Parquet into a folder, in a folder for each kind: so many of them, in so many files
+            of each kind, in the order of time.
+        delay: of the watermark. tables: by their names the queries that make the tables which events are joined to.
+    """
+
+    name: str
+    told: str
+    folder: Path
+    schemas: Mapping[str, str]
+    write: Callable[[Any, Path, int, int], None]
+    delay: str
+    tables: Mapping[str, str]
+
+    def queries(self, dialect: str = "queries") -> dict[str, tuple[Block, ...]]:
+        """Return the blocks of each query by its name; the last block is the answer."""
+        found = {
+            file.stem: tuple(Block(*found.groups()) for found in _CREATED.finditer(file.read_text("utf-8")))
+            for file in (self.folder / dialect).glob("*.sql")
+        }
+        return {name: found[name] for name in sorted(found, key=lambda name: (len(name), name))}
+
+    def peers(self) -> dict[str, tuple[Block, ...]]:
+        """Return the queries as Spark can run them natively: those without windows or groups as they are."""
+        plain = {
+            name: blocks
+            for name, blocks in self.queries().items()
+            if len(blocks) == 1 and not re.search(r"GROUP BY|WINDOW", blocks[0].select)
+        }
+        return plain | self.queries("spark")
+
+
+def prepare(suite: Suite, system: Warehouse, folder: Path, count: int, files: int, streams: str = "default") -> None:
+    """Write the events; make streams of them in one schema, tables in another, and the suite's tables in both.
+
+    Args:
+        suite: whose.
+        system: ours.
+        folder: for the files.
+        count: of all events.
+        files: of each kind.
+        streams: the schema of the streams, which is current.
+    """
+    suite.write(system.spark, folder, count, files)
+    batch = _batch(streams)
+    system.run(f"CREATE SCHEMA {batch}")
+    for kind, columns in suite.schemas.items():
+        system.run(
+            f"CREATE STREAM {kind} ({columns}) USING parquet OPTIONS (path '{folder / kind}', maxFilesPerTrigger '1')"
+            f" WATERMARK at DELAY OF INTERVAL {suite.delay}"
+        )
+        system.run(f"CREATE VIEW {batch}.{kind} AS SELECT * FROM parquet.`{folder / kind}`")
+    for schema in (streams, batch):
+        for table, select in suite.tables.items():
+            system.run(f"CREATE TABLE {schema}.{table} AS {select}")
+
+
+def streamed(system: Warehouse, blocks: tuple[Block, ...]) -> None:
+    """Make the streaming tables of a query, each over all events there are, and close all their windows."""
+    for block in blocks:
+        system.run(f"CREATE STREAMING TABLE {block.name} AS {block.select}")
+        system.run(f"DRAIN STREAMING TABLE {block.name}")
+
+
+def batched(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> None:
+    """Compute the same over tables, into a table of their schema."""
+    system.run(f"USE {_batch(streams)}")
+    for block in blocks:
+        made = "TABLE" if block is blocks[-1] else "VIEW"
+        system.run(f"CREATE {made} {block.name} AS {_over_tables(block)}")
+    system.run(f"USE {streams}")
+
+
+def difference(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> tuple[int, int]:
+    """Return how many rows the streaming table has, and how many are in it or in the batch's answer alone."""
+    stream, batch = (f"SELECT * FROM {schema}.{blocks[-1].name}" for schema in (streams, _batch(streams)))
+    either = f"({stream} EXCEPT ALL {batch}) UNION ALL ({batch} EXCEPT ALL {stream})"
+    told = system.run(f"SELECT (SELECT count(*) FROM ({stream})) AS rows, (SELECT count(*) FROM ({either})) AS odd")
+    return told["rows"][0].as_py(), told["odd"][0].as_py()
+
+
+def dropped(system: Warehouse, blocks: tuple[Block, ...], streams: str = "default") -> None:
+    """Take a query's tables and views away."""
+    for block in reversed(blocks):
+        system.run(f"DROP STREAMING TABLE {block.name}")
+        system.run(f"DROP {'TABLE' if block is blocks[-1] else 'VIEW'} {_batch(streams)}.{block.name}")
+
+
+def native(suite: Suite, system: Warehouse, blocks: tuple[Block, ...], folder: Path, place: Path) -> None:
+    """Run a query in Spark's own Structured Streaming, into Parquet files in ``place``.
+
+    Raises:
+        pyspark.errors.PySparkException: Spark cannot run it.
+    """
+    spark: Any = system.spark.newSession()
+    for kind, columns in suite.schemas.items():
+        frame = spark.readStream.schema(columns).option("maxFilesPerTrigger", "1").parquet(str(folder / kind))
+        frame.withWatermark("at", suite.delay).createOrReplaceTempView(kind)
+    for block in blocks:
+        spark.sql(_over_tables(block)).createOrReplaceTempView(block.name)
+    written = spark.table(blocks[-1].name).writeStream.format("parquet").outputMode("append")
+    options = {"path": str(place / "out"), "checkpointLocation": str(place / "checkpoint")}
+    written.options(**options).trigger(availableNow=True).start().awaitTermination()
+    shutil.rmtree(place)
+
+
+def main(suite: Suite, argv: list[str] | None = None) -> int:
+    """Run everything, compare, print the table and write it down; return 1 where an answer was wrong."""
+    parser = arguments.parser(suite.name, suite.told)
+    parser.add_argument("--events", type=int, default=1_000_000, help="of all kinds together")
+    parser.add_argument("--files", type=int, default=5, help="of each kind; a step each")
+    parser.add_argument("--only", default="", help="only the queries whose name matches this pattern")
+    parser.set_defaults(rounds=2)
+    chosen = parser.parse_args(argv)
+    asked = {name: blocks for name, blocks in suite.queries().items() if re.fullmatch(chosen.only or ".*", name)}
+    runs, answers = list[protocol.Run](), dict[str, tuple[int, int]]()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, place = Path(scratch, "events"), Path(scratch, "peer")
+        folder.mkdir()
+        system = Warehouse.open(Path(scratch, "warehouse"))
+        prepare(suite, system, folder, chosen.events, chosen.files)
+        for turn in range(chosen.rounds):
+            for name, blocks in asked.items():
+                acts = {OURS: lambda b=blocks: streamed(system, b), BATCH: lambda b=blocks: batched(system, b)}
+                if peer := suite.peers().get(name):
+                    acts[SPARK] = lambda b=peer: native(suite, system, b, folder, place)
+                for who, act in acts.items():
+                    runs.append(protocol.timed(act, name, who, turn, system.process))
+                    print(runs[-1], flush=True)
+                answers[name] = difference(system, blocks)
+                dropped(system, blocks)
+        system.close()
+    report.keep(suite.name, told(runs, answers, chosen.events), runs)
+    return int(any(odd for _, odd in answers.values()))
+
+
+def told(runs: list[protocol.Run], answers: dict[str, tuple[int, int]], count: int) -> str:
+    """Return the table: what each query made, and thousands of events a second."""
+    lines = []
+    for name, (rows, odd) in answers.items():
+        rates = {}
+        for who in (OURS, SPARK, BATCH):
+            spent = protocol.counted(runs, name, who)
+            rates[who] = count / spent.median / 1_000 if spent else None
+        shown = [f"{rate:,.0f}" if rate else "–" for rate in rates.values()]
+        multiple = f"{mine / theirs:.2f}" if (mine := rates[OURS]) and (theirs := rates[SPARK]) else "–"
+        lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown, multiple])
+    header = ["query", "rows", "as the batch", f"{OURS}, k events/s", SPARK, BATCH, f"× {SPARK}"]
+    return f"{count:,} events; medians of the counted rounds.\n\n{report.table(header, lines)}"
+
+
+def _batch(streams: str) -> str:
+    """Return the schema of the tables beside the streams of another."""
+    return f"{streams}_batch"
+
+
+def _over_tables(block: Block) -> str:
+    return re.sub(r"\bSTREAM (?=\w)", "", block.select)
