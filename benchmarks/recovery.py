@@ -1,10 +1,10 @@
 """How long it takes to be back: a process is killed in the middle of a step, and another one goes on.
 
-A first file opens a window of an hour for every key, then comes a file of a thousand rows a step; every second row of a
-window emits it. After three of these the process dies by ``kill -9`` while it takes the next. What is told: seconds from
-the new process's start until its engine is open, and until the first step that was missing is committed, hence its
-panes can be read. The peer is Spark's own streaming aggregation in update mode, its store on the heap and its results
-appended to Parquet. Every process is new, so that the start of Python and of a JVM is in the figures.
+A first file opens a window of an hour for every key, then comes a file of a thousand rows a step; every second row of
+a window emits it. After three of these the process dies by ``kill -9`` while it takes the next. What is told: seconds
+from the new process's start until its engine is open, and until the first step that was missing is committed, hence
+its panes can be read. The peer is Spark's own streaming aggregation in update mode, its store on the heap and its
+results appended to Parquet. Every process is new, so that the start of Python and of a JVM is in the figures.
 
 Usage: ``python -m benchmarks recovery [--keys 100000,1000000] [--rounds 3] [--systems a|b]``. Writes
 ``benchmarks/out/recovery.{md,json}``.
