@@ -5,7 +5,7 @@ import sys
 
 BENCHMARKS = (
     "classics", "clustered", "copartition", "endpoint", "faults", "generate", "latency", "loading", "nexmark",
-    "pagerank", "pavlo", "skew", "state", "streaming", "tpch", "triggers", "udf_join", "video",
+    "pagerank", "pavlo", "recovery", "skew", "state", "streaming", "tpch", "triggers", "udf_join", "video",
 )  # fmt: skip
 
 if __name__ == "__main__":
