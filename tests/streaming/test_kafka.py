@@ -13,6 +13,7 @@ import pytest
 
 from tests import broker as brokers
 from tests.statements import Rows
+from tests.streaming.test_pace import wait_until
 from warehouse.errors import WarehouseError
 from warehouse.streaming import faults, kafka_client, kafka_sink
 
@@ -121,6 +122,59 @@ def test_a_step_that_fails_is_run_again_with_the_same_records(broker, topic, mad
     rows("REFRESH STREAMING TABLE t")
     assert values(rows("SELECT a FROM t ORDER BY a")) == [(1,), (2,), (3,), (4,), (4,)]
     assert values(rows("SELECT rows_in FROM stream_progress('t')")) == [(2,), (1,), (2,)]
+
+
+def test_what_runs_on_asks_the_broker_for_more_through_one_query(broker, topic, made, rows, engine):
+    """Whatever else reads the topics for the table in between, or takes the place of what is read."""
+    active = engine.spark._jsparkSession.sharedState().activeStreamingQueries()
+    broker.send(topic, *({"a": number} for number in range(10)))
+    made("(a INT)", subscribe=topic, value_format="json", maxOffsetsPerTrigger="4")
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k WHERE a < 0")
+    broker.send(topic, *({"a": -number - 1} for number in range(10)))
+
+    def until(count: int) -> None:
+        wait_until(lambda: values(rows("SELECT count(*) FROM t")) == [(count,)])
+
+    rows("START STREAMING TABLE t EVERY INTERVAL 1 SECOND")
+    until(10)
+    (standing,) = (query.runId().toString() for query in active.values())
+    broker.send(topic, {"a": -11})
+    until(11)
+    assert [query.runId().toString() for query in active.values()] == [standing]
+    broker.send(topic, {"a": -12})
+    rows("REFRESH STREAMING TABLE t")
+    until(12)
+    broker.partitions(topic, 2)
+    broker.send(topic, {"a": -13}, partition=1)
+    until(13)
+    assert values(rows("SELECT rows_in FROM stream_progress('t') WHERE step > 3 LIMIT 3")) == [(4,), (4,), (2,)]
+    made("(a INT)", replace=True, subscribe=topic, value_format="json")
+    broker.send(topic, {"a": -14})
+    until(14)
+    rows("STOP STREAMING TABLE t")
+    assert active.isEmpty()
+    broker.send(topic, {"a": -15})
+    rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT a FROM t ORDER BY a DESC")) == [(-number,) for number in range(1, 16)]
+
+
+def test_what_runs_on_and_fails_says_why_and_takes_the_same_records_when_it_is_started_again(broker, topic, made, rows):
+    broker.send(topic, {"a": 1})
+    made("(a INT)", subscribe=topic, value_format="json")
+    rows("CREATE STREAMING TABLE t AS SELECT k, 10 DIV a AS b FROM (SELECT 1 AS k, a FROM STREAM k)")
+    rows("START STREAMING TABLE t EVERY INTERVAL 1 SECOND")
+    broker.send(topic, {"a": 2})
+    wait_until(lambda: values(rows("SELECT count(*) FROM t")) == [(2,)])
+    faults.arm("panes", _fail)
+    broker.send(topic, {"a": 5})
+    wait_until(lambda: values(rows("SELECT count(*) FROM t")) == [(3,)])
+    with pytest.raises(ZeroDivisionError):
+        rows("STOP STREAMING TABLE t")
+    rows("START STREAMING TABLE t EVERY INTERVAL 1 SECOND")
+    broker.send(topic, {"a": 10})
+    wait_until(lambda: values(rows("SELECT count(*) FROM t")) == [(4,)])
+    rows("STOP STREAMING TABLE t")
+    assert values(rows("SELECT b FROM t ORDER BY b")) == [(1,), (2,), (5,), (10,)]
 
 
 def _fail() -> None:

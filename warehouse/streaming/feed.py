@@ -1,29 +1,25 @@
 """Feeds a streaming table its steps: what has arrived, a replay's instants, timers, the drain.
 
-Arrivals come through Structured Streaming (``foreachBatch`` under ``availableNow``), so every Spark source and
-its offset log serve as they are; a micro-batch that was begun is offered again after a crash, under its number.
+What has arrived comes in the micro-batches of Structured Streaming (``arrivals``).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING
 from warehouse.streaming import faults
-from warehouse.streaming.checkpoint import forget_unplanned
-from warehouse.streaming.layout import quoted
+from warehouse.streaming.arrivals import Arrivals, Frames
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.pace import Bound
 from warehouse.streaming.replay import Recording
 from warehouse.streaming.runner import Runner
 
-Frames = Callable[[Bound | None], list[DataFrame]]
 Upstream = Callable[[], dict[str, int]]
 Halt = Callable[[Commit | None], bool]
 
@@ -41,10 +37,6 @@ class _Halted(Exception):
     """A step was not begun because the feed is to stop."""
 
 
-class _Failed(Exception):
-    """What Spark is told of a step that failed."""
-
-
 class Feed:
     """Decides which steps a streaming table runs.
 
@@ -56,17 +48,19 @@ class Feed:
     """
 
     def __init__(self, runner: Runner, frames: Frames, upstream: Upstream, recording: Callable[[], Recording] | None):
-        self.runner, self.frames, self.upstream, self.recording = runner, frames, upstream, recording
+        self.runner, self.upstream, self.recording = runner, upstream, recording
         self.query, self.log = runner.query, runner.log
+        self.arrivals = Arrivals(runner.query.sources, frames, runner.folder / "checkpoint")
         self._opened: Recording | None = None
         self._is_complete = False
 
-    def refresh(self, halt: Halt | None = None, bound: Bound | None = None) -> Iterator[Commit]:
+    def refresh(self, halt: Halt | None = None, bound: Bound | None = None, stays: bool = False) -> Iterator[Commit]:
         """Run the steps for everything that is there; yield their commit records.
 
         Args:
             halt: asked after the steps so far, with the newest one's record: whether to begin no further step.
             bound: what a step takes of each source at most, where the stream's own options do not say.
+            stays: another refresh will follow soon, so what can stay open until then does; ``close`` closes it.
         """
         halt = halt or _never
         with self.runner.lock:
@@ -78,11 +72,11 @@ class Feed:
                     yield from self._replayed(halt)
                 else:
                     given = self.upstream()
-                    yield from self._arrived(given, halt, bound)
+                    yield from self._arrived(given, halt, bound, stays)
                     if not halt(None):
                         yield from self._due(given)
             finally:
-                self.close()
+                self._forget()
 
     def drain(self) -> Iterator[Commit]:
         """Read what is there, then move the watermark to the end of time."""
@@ -126,71 +120,26 @@ class Feed:
         """Return the clock, which never goes back from step to step even where the machine's does."""
         return max(now(), last.now)
 
-    def _arrived(self, given: dict[str, int], halt: Halt, bound: Bound | None) -> Iterator[Commit]:
+    def _arrived(self, given: dict[str, int], halt: Halt, bound: Bound | None, stays: bool) -> Iterator[Commit]:
         done: list[Commit] = []
-        failure: list[BaseException] = []
 
-        def take(batch: DataFrame, number: int) -> None:
-            try:
-                last = self.log.last()
-                if last.batch is not None and number <= last.batch:
-                    return
-                if halt(done[-1] if done else None):
-                    raise _Halted
-                faults.passed("offered")
-                intent = Intent(last.step + 1, number, self._now(last), last.after, given=given)
-                done.append(self._step(intent, self._split(batch)))
-            except BaseException as error:
-                failure.append(error)
-                raise _Failed from error  # Spark waits for ever for an answer other than a result or an Exception
+        def take(frames: list[DataFrame], number: int) -> None:
+            last = self.log.last()
+            if last.batch is not None and number <= last.batch:
+                return
+            if halt(done[-1] if done else None):
+                raise _Halted
+            faults.passed("offered")
+            intent = Intent(last.step + 1, number, self._now(last), last.after, given=given)
+            done.append(self._step(intent, frames))
 
-        checkpoint = self.runner.folder / "checkpoint"
-        forget_unplanned(checkpoint)
-        query = (
-            self._tagged(bound)
-            .writeStream.foreachBatch(take)
-            .option("checkpointLocation", str(checkpoint))
-            .trigger(availableNow=True)
-            .start()
-        )
-        try:
-            query.awaitTermination()
-        except PySparkException:
-            if not failure:
-                raise
-            if not isinstance(failure[0], _Halted):
-                raise failure[0] from None
-        finally:
-            query.stop()
+        with suppress(_Halted):
+            if stays and self.arrivals.can_stay:
+                while self.arrivals.look(take, bound):
+                    pass
+            else:
+                self.arrivals.all(take, bound)
         yield from done
-
-    def _tagged(self, bound: Bound | None) -> DataFrame:
-        """Return all sources as one streaming frame, each in a struct column of its own."""
-        frames = self.frames(bound)
-        if len(frames) == 1:
-            return frames[0]
-        tagged = None
-        for number, frame in enumerate(frames):
-            one = frame.select(
-                F.lit(number).alias("__w_source"),
-                *(
-                    (F.struct(*map(quoted, f.columns)) if other == number else F.lit(None).cast(_struct(f))).alias(
-                        f"__w_s{other}"
-                    )
-                    for other, f in enumerate(frames)
-                ),
-            )
-            tagged = one if tagged is None else tagged.unionByName(one)
-        assert tagged is not None
-        return tagged
-
-    def _split(self, batch: DataFrame) -> list[DataFrame]:
-        if len(self.query.sources) == 1:
-            return [batch]
-        return [
-            batch.where(F.col("__w_source") == number).select(f"__w_s{number}.*")
-            for number in range(len(self.query.sources))
-        ]
 
     def _due(self, given: dict[str, int]) -> Iterator[Commit]:
         """Run a step without rows when a timer is due, or a watermark that moves without rows reaches a window."""
@@ -259,6 +208,11 @@ class Feed:
         return self._opened
 
     def close(self) -> None:
+        """End what a refresh has left open."""
+        with self.runner.lock:
+            self.arrivals.close()
+
+    def _forget(self) -> None:
         """Give back what a replay keeps in memory."""
         if self._opened is not None:
             self._opened.close()
@@ -267,7 +221,3 @@ class Feed:
 
 def _reached(due: int | None, point: int) -> bool:
     return due is not None and due <= point
-
-
-def _struct(frame: DataFrame) -> str:
-    return frame.select(F.struct(*map(quoted, frame.columns)).alias("s")).schema["s"].dataType.simpleString()

@@ -7,6 +7,7 @@ Spark's offset log does not keep.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +115,17 @@ def bounded(begin: Offsets, latest: Offsets, most: int | None) -> Offsets:
             shares[place] += 1
             left -= 1
     return {place: begin[place] + shares[place] for place in begin}
+
+
+def is_behind(end: str, latest: str) -> bool:
+    """Say whether a step that ended at ``end`` has left records before ``latest``; both as a reader tells Spark.
+
+    Example:
+        >>> is_behind('{"t": {"0": 5}}', '{"t": {"0": 7}}')
+        True
+    """
+    read, there = (flat(told.get("to", told)) for told in (json.loads(end), json.loads(latest)))
+    return any(read.get(place, 0) < at for place, at in there.items())
 
 
 def flat(nested: dict[str, dict[str, int]]) -> Offsets:

@@ -105,6 +105,7 @@ class KafkaReader(Records, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads on, from micro-batch to micro-batch."""
 
     _target: Marks | None = None
+    _there = Marks({}, {})
 
     # ------------------------------------------------------------------ which offsets
 
@@ -126,11 +127,16 @@ class KafkaReader(Records, DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Return the offsets of the next step; ``start`` itself when there is nothing new."""
         before = Step.from_json(start)
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        step = next_step(before.end, self._target or self._marks(), most)
+        self._there = self._target or self._marks()
+        step = next_step(before.end, self._there, most)
         if step.lost and self.loss_fails:
             told = "; ".join(str(lost) for lost in step.lost)
             fail("WAREHOUSE_KAFKA_OFFSETS_LOST", topics=str(self.subscription), lost=told)
         return start if step.end == before.end and not step.lost else step.as_json()
+
+    def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802 (Spark's name)
+        """Return the offsets up to which the last step could have gone."""
+        return Step(self._there.latest, self._there.latest).as_json()
 
     # ------------------------------------------------------------------ reading
 

@@ -83,7 +83,7 @@ class Pace:
         """
         fits = self.every or LONGEST
         level = self.level
-        if seconds > fits:
+        if more and seconds > fits:
             level = max(0, level - 1)
         elif more and seconds < fits / 3:  # twice as much will still fit
             level = min(MOST, level + 1)

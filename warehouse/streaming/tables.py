@@ -413,22 +413,30 @@ class StreamingTables:
 
         def run() -> None:
             enter(self.spark)
-            while not bell.is_set():
-                begun = time.monotonic()
-                try:
-                    feed = self._feed(entry, None)
-                    commits = list(feed.refresh(pacer.halts, pacer.pace.bound))
-                    feed.look()
-                    self._send(entry)
-                except BaseException as error:
-                    failure.append(error)
-                    return
-                pacer.rest(commits, time.monotonic() - begun)
+            try:
+                self._run_on(entry, pacer)
+            except BaseException as error:
+                failure.append(error)
 
         thread = threading.Thread(target=run, name=f"warehouse-{entry.name}", daemon=True)
         self._running[entry.id] = _Background(thread, bell, every, failure)
         thread.start()
         return True
+
+    def _run_on(self, entry: StreamingTableEntry, pacer: Pacer) -> None:
+        """Refresh a table at a pace until it is stopped; its sources stay open in between."""
+        with ExitStack() as opened:
+            feed = None
+            while not pacer.stop.is_set():
+                begun, before = time.monotonic(), feed
+                feed = self._feed(entry, None)
+                if feed is not before:
+                    opened.close()
+                    opened.callback(feed.close)
+                commits = list(feed.refresh(pacer.halts, pacer.pace.bound, stays=True))
+                feed.look()
+                self._send(entry)
+                pacer.rest(commits, time.monotonic() - begun)
 
     def stop(self, entry: StreamingTableEntry, quiet: bool = False) -> bool:
         """Stop a background run after its current step; say whether there was one.
@@ -454,8 +462,6 @@ class StreamingTables:
         """Stop everything that runs."""
         for entry in self.catalog.streaming_tables():
             self.stop(entry, quiet=True)
-        for feed in self._feeds.values():
-            feed.close()
 
 
 def keyed(entry: StreamingTableEntry) -> bool:
