@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import suppress
 
 from pyspark.sql import DataFrame
@@ -54,16 +55,20 @@ class Feed:
         self._opened: Recording | None = None
         self._is_complete = False
 
-    def refresh(self, halt: Halt | None = None, bound: Bound | None = None, stays: bool = False) -> Iterator[Commit]:
+    def refresh(
+        self, halt: Halt | None = None, bound: Bound | None = None, meanwhile: Executor | None = None
+    ) -> Iterator[Commit]:
         """Run the steps for everything that is there; yield their commit records.
 
         Args:
             halt: asked after the steps so far, with the newest one's record: whether to begin no further step.
             bound: what a step takes of each source at most, where the stream's own options do not say.
-            stays: another refresh will follow soon, so what can stay open until then does; ``close`` closes it.
+            meanwhile: given where another refresh will follow soon: does what can follow a step, and what can stay open
+                until then does; ``close`` closes it.
         """
         halt = halt or _never
         with self.runner.lock:
+            self.runner.meanwhile = meanwhile
             if self.runner.state:
                 self.runner.state.check_format(self.log.last())
             try:
@@ -72,7 +77,7 @@ class Feed:
                     yield from self._replayed(halt)
                 else:
                     given = self.upstream()
-                    yield from self._arrived(given, halt, bound, stays)
+                    yield from self._arrived(given, halt, bound, stays=meanwhile is not None)
                     if not halt(None):
                         yield from self._due(given)
             finally:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from enum import Enum, auto
@@ -108,6 +109,8 @@ class Runner:
         self.inputs = Inputs(query)
         self.state = State(self.folder / "state", query.windowed) if query.windowed else None
         self.lock = threading.Lock()
+        self.meanwhile: Executor | None = None
+        """Does what need not be done when the next step begins; None: it is done before."""
         self.partitions = spark.conf.get("spark.sql.shuffle.partitions")
         self.session = spark.newSession()
         for key, value in {**SETTINGS, **upkeep.SETTINGS}.items():
@@ -139,7 +142,11 @@ class Runner:
         if self.state:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
-        upkeep.after(self.session, self.folder, last, record, self.appends.placement)
+        follow = partial(upkeep.after, self.session, self.folder, last, record, self.appends.placement)
+        if self.meanwhile:
+            self.meanwhile.submit(follow)
+        else:
+            follow()
         self.report(record)
         return record
 

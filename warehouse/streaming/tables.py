@@ -13,6 +13,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -425,7 +426,7 @@ class StreamingTables:
 
     def _run_on(self, entry: StreamingTableEntry, pacer: Pacer) -> None:
         """Refresh a table at a pace until it is stopped; its sources stay open in between."""
-        with ExitStack() as opened:
+        with ThreadPoolExecutor(max_workers=1) as meanwhile, ExitStack() as opened:
             feed = None
             while not pacer.stop.is_set():
                 begun, before = time.monotonic(), feed
@@ -433,7 +434,7 @@ class StreamingTables:
                 if feed is not before:
                     opened.close()
                     opened.callback(feed.close)
-                commits = list(feed.refresh(pacer.halts, pacer.pace.bound, stays=True))
+                commits = list(feed.refresh(pacer.halts, pacer.pace.bound, meanwhile))
                 feed.look()
                 self._send(entry)
                 pacer.rest(commits, time.monotonic() - begun)
