@@ -41,8 +41,22 @@ def stream(name: str, data: Path, options: str = "") -> str:
     )
 
 
-def table(name: str, twin: str) -> str:
-    return f"CREATE STREAMING TABLE {name}_{twin} AS {TABLES[name].format(s=twin, u=twin)}"
+FROM_KAFKA = ("sessions", "plain", "over")
+"""Those tables that read the topic, where there is one; ``over`` by way of ``plain``."""
+TOPIC = "readings"
+
+
+def topic_stream(twin: str, servers: str) -> str:
+    """Return what makes the stream of the topic: a step takes what one call of ``send`` has sent."""
+    return (
+        f"CREATE STREAM {TOPIC}_{twin} (k STRING, v INT, x DOUBLE, ts TIMESTAMP) USING kafka OPTIONS"
+        f" (kafka.bootstrap.servers '{servers}', subscribe '{TOPIC}', value.format 'json',"
+        f" maxOffsetsPerTrigger '{len(records(0)) + 1}') WATERMARK ts DELAY OF INTERVAL 10 SECONDS"
+    )
+
+
+def table(name: str, twin: str, source: str = "") -> str:
+    return f"CREATE STREAMING TABLE {name}_{twin} AS {TABLES[name].format(s=source or twin, u=twin)}"
 
 
 def records(number: int, count: int = 24) -> list[str]:
@@ -71,6 +85,11 @@ def write(folder: Path, number: int) -> None:
     draft.write_text("\n".join(records(number)) + "\n")
     os.utime(draft, (BEGAN + number, BEGAN + number))
     draft.rename(folder / f"{number:05}.json")
+
+
+def send(broker: Any, number: int) -> None:
+    """Send what file ``number`` holds to the topic: all of it is there at once, with the mark of its transaction."""
+    broker.transaction(TOPIC, *(line.encode() for line in records(number)))
 
 
 def differences(engine: Any, names: Sequence[str], unlike: Sequence[str] = ()) -> list[str]:

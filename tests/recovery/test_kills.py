@@ -1,6 +1,8 @@
-"""``kill -9`` at random moments of a REFRESH, again and again on one folder; a second process is refused meanwhile.
+"""``kill -9`` at random moments, again and again on one folder; a second process is refused meanwhile.
 
-``RECOVERY_KILLS=20 RECOVERY_SEED=1 pytest tests/recovery/test_kills.py -s`` kills twenty times and tells when.
+Of a REFRESH of tables over files; of tables that run on over files and a topic, under load: at random moments, and at
+each kind of write in turn. ``RECOVERY_KILLS=20 RECOVERY_SEED=1 pytest tests/recovery/test_kills.py -s`` kills twenty
+times and tells when.
 """
 
 from __future__ import annotations
@@ -12,16 +14,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.recovery.scenery import TABLES, write
+from tests import broker as brokers
+from tests.recovery.scenery import TABLES, TOPIC, send, write
+from warehouse.streaming import faults
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("RECOVERY_KILLS", "0"))
 SEED = int(os.environ.get("RECOVERY_SEED", "0"))
 FILES = 1
+FAULTS = [f"{boundary}:{count}" for boundary in faults.STEP for count in (1, 2, 4)]
 
 
 @pytest.mark.slow
@@ -32,7 +39,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         for _ in range(FILES):
             files += 1
             write(tmp_path / "data", files)
-        process = _refreshing(tmp_path, dice.sample(list(TABLES), len(TABLES)))
+        process = _begun(tmp_path, "refresh", *dice.sample(list(TABLES), len(TABLES)))
         began = time.monotonic()
         if files == 2 * FILES:
             _is_refused(tmp_path, process)
@@ -49,27 +56,67 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         process.wait()
         killed += 1
         print(f"kill {killed}: {moment:.1f} s into a REFRESH that takes {longest:.1f} s", flush=True)
-    judged = subprocess.run(_command("judge", tmp_path), cwd=ROOT, capture_output=True, text=True)
+    judgement = _judge(tmp_path, files)
+    print(f"{killed} kills, {files} files, {judgement['rows']} rows, {judgement['panes']} panes: all the same")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not KILLS, reason="lives of its own take minutes: make soak")
+def test_killed_again_and_again_while_running_on(tmp_path: Path) -> None:
+    pytest.importorskip("confluent_kafka")
+    dice, arrived, died = random.Random(SEED), 0, Counter[str]()
+    with brokers.running() as broker:
+        broker.topic(TOPIC)
+        (tmp_path / "broker").write_text(broker.servers)
+
+        def arrive() -> None:
+            nonlocal arrived
+            arrived += 1
+            write(tmp_path / "data", arrived)
+            send(broker, arrived)
+
+        arrive()
+        for life in range(KILLS + 1):  # the first one makes the tables
+            fault = dice.choice(FAULTS) if life % 2 else None
+            process = _begun(tmp_path, "run", *dice.sample(list(TABLES), len(TABLES)), fault=fault)
+            until = time.monotonic() + (20.0 if fault or not life else dice.uniform(0.0, 8.0))
+            while time.monotonic() < until and process.poll() is None:
+                arrive()
+                time.sleep(2)
+            assert process.poll() in (None, -signal.SIGKILL), (tmp_path / "life.log").read_text()[-5000:]
+            died[fault if fault and process.poll() else "at any moment"] += 1
+            process.kill()
+            process.wait()
+            print(f"life {life}: {dict(died)}", flush=True)
+        _judge(tmp_path, arrived)
+    print(f"{KILLS} kills, {arrived} files and transactions: all the same; {dict(died)}")
+
+
+def _judge(root: Path, files: int) -> dict[str, Any]:
+    """Assert that the tables came out as their twins; return the judgement of ``tests.recovery.life``."""
+    judged = subprocess.run(_command("judge", root), cwd=ROOT, capture_output=True, text=True)
     assert judged.returncode == 0, judged.stderr
-    judgement = json.loads((tmp_path / "judgement.json").read_text())
+    judgement = json.loads((root / "judgement.json").read_text())
     assert not judgement["differences"], "\n".join(judgement["differences"])
     assert judgement["rows"] == files * 26
-    print(f"{killed} kills, {files} files, {judgement['rows']} rows, {judgement['panes']} panes: all the same")
+    return dict(judgement)
 
 
 def _command(act: str, root: Path, *names: str) -> list[str]:
     return [sys.executable, "-m", "tests.recovery.life", act, str(root), *names]
 
 
-def _refreshing(root: Path, names: list[str]) -> subprocess.Popen[bytes]:
-    """Start a process that refreshes the tables in the order of ``names``, and wait until it does."""
+def _begun(root: Path, act: str, *names: str, fault: str | None = None) -> subprocess.Popen[bytes]:
+    """Start a process that acts on the tables ``names`` and wait until it does; with a fault it may be dead by then."""
     for name in ("refreshing", "refreshed"):
         (root / name).unlink(missing_ok=True)
-    log = (root / "life.log").open("ab")
-    process = subprocess.Popen(_command("refresh", root, *names), cwd=ROOT, stdout=log, stderr=log)
-    log.close()
+    environment = {**os.environ, "WAREHOUSE_FAULT": fault} if fault else None
+    with (root / "life.log").open("ab") as log:
+        process = subprocess.Popen(_command(act, root, *names), cwd=ROOT, stdout=log, stderr=log, env=environment)
     deadline = time.monotonic() + 300
     while not (root / "refreshing").exists():
+        if fault and process.poll() == -signal.SIGKILL:
+            break
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
             pytest.fail((root / "life.log").read_text())
