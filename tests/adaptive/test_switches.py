@@ -69,7 +69,7 @@ QUERIES_OF_KEPT = [
 ]  # fmt: skip
 FEATURES = {
     "spark.warehouse.join.smallSideFirst": "false", "warehouse.pruning": "false", "warehouse.distribution": "false",
-    "warehouse.statistics": "false", "spark.sql.adaptive.enabled": "false",
+    "warehouse.statistics": "false", "warehouse.aggregation.once": "false", "spark.sql.adaptive.enabled": "false",
 }  # fmt: skip
 SWITCHES = {
     "everything off": FEATURES,

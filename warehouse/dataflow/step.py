@@ -147,15 +147,32 @@ def comes_in_pieces(query: WindowedQuery) -> bool:
         return False
     if isinstance(query.window, Sessions):
         return not query.trigger_state
-    return isinstance(query.window, Sliding) or all(
-        [*(p.row for p in query.parts.partials), *(p.row for p in query.pending)]
-    )
+    return isinstance(query.window, Sliding) or _has_rows_as_partials(query)
 
 
-def pieces(query: WindowedQuery, rows: str, before: str) -> str:
-    """Return SQL for *batch* of which a window may have many rows; see ``partials`` for the arguments."""
+def _has_rows_as_partials(query: WindowedQuery) -> bool:
+    """Say whether a single row can be written as a partial result without an aggregation."""
+    return all([*(p.row for p in query.parts.partials), *(p.row for p in query.pending)])
+
+
+def spread(query: WindowedQuery, rows: str) -> str:
+    """Return the relation of ``rows`` that lie together as they will be grouped; they are grouped once then, not twice.
+
+    Spark groups the rows of each task first and what they come to again, after a shuffle. Where few of them are alike,
+    a shuffle of the rows themselves costs less. (Adaptive execution as in Shark, here from step to step.)
+    """
+    by = columns(query.key_columns, "" if merges(query.window) else "ws")
+    return f"(SELECT * FROM {rows} DISTRIBUTE BY {by})" if by else rows
+
+
+def pieces(query: WindowedQuery, rows: str, before: str, thin: bool) -> str:
+    """Return SQL for *batch* of which a window may have many rows; see ``partials`` for the other arguments.
+
+    Args:
+        thin: so few rows are alike that to group them before they meet the state would cost more than it saves.
+    """
     keys, window = query.key_columns, query.window
-    if isinstance(window, Sessions):
+    if isinstance(window, Sessions) and not (thin and _has_rows_as_partials(query)):
         return partials(query, rows, before)
     if isinstance(window, Sliding):
         return f"SELECT * FROM ({_slices_spread(query, rows)}) WHERE {is_open(query, 'we', before)}"
@@ -300,7 +317,7 @@ def fresh(query: WindowedQuery, windows: str) -> str:
     return f"SELECT {columns(both, '0 AS idx', standing, waiting)} FROM ({windows})"
 
 
-def gathered(query: WindowedQuery, state: str | None, pieces: str, before: str) -> str:
+def gathered(query: WindowedQuery, state: str | None, pieces: str, before: str, thin: bool) -> str:
     """Return SQL for all windows of state and batch, merged before the watermark after the step is known.
 
     Sessions lack ``last`` and ``vanished``, which are dear for the few that have any; their number is ``strays``, and
@@ -311,9 +328,12 @@ def gathered(query: WindowedQuery, state: str | None, pieces: str, before: str) 
         state: relation of all *state* versions, or None at the first step.
         pieces: the relation of the same name.
         before: the watermark before the step.
+        thin: see ``pieces``.
     """
     rows = _together(query, state, pieces)
-    return _plain_sessions(query, rows) if isinstance(query.window, Sessions) else _windows(query, rows, before)
+    if isinstance(query.window, Sessions):
+        return _plain_sessions(query, rows)
+    return _windows(query, spread(query, f"({rows})") if thin else rows, before)
 
 
 def _together(query: WindowedQuery, state: str | None, batch: str | None, at_once: bool = False) -> str:

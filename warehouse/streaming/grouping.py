@@ -48,6 +48,8 @@ class Grouped:
 
 NO_ROWS = Grouped()
 
+_SAMPLED = "__w_sampled"
+
 
 class _Rows:
     """The rows of a step, the view ``__w_rows``, which are measured as they pass by; see ``grouped``."""
@@ -62,14 +64,15 @@ class _Rows:
         if query.retracted:
             rows = late.without_replacements(self.session, query, folder, rows, intent, kept)
         late_here = F.expr(step.is_late(query, clock.before))
-        sample = lateness.sample(query, frames)
-        self.behind = lags.measures(query.percentiles, sample)
+        self.behind = lags.measures(query.percentiles, _SAMPLED)
+        # a column, whose code is generated, since sketches interpret what they are given for each row
+        rows = rows.withColumn(_SAMPLED, F.expr(lateness.sample(query, frames)))
         self.watch = Measured(
             rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
-            *lateness.measures(query, sample),
+            *lateness.measures(query, _SAMPLED),
             *(F.expr(sql).alias(name) for name, sql in self.behind.items()),
         )  # fmt: skip
-        self.watch.frame.createOrReplaceTempView("__w_rows")
+        self.watch.frame.drop(_SAMPLED).createOrReplaceTempView("__w_rows")
 
     def seen(self, grouped: Grouped) -> Grouped:
         """Return ``grouped`` with what was measured, once an action has used the rows."""
@@ -82,7 +85,7 @@ class _Rows:
 
 
 def grouped(
-    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, compiled: bool
+    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, compiled: bool, thin: bool
 ) -> Grouped:
     """Group the rows of a step into partial results, the view ``__w_batch``.
 
@@ -93,12 +96,14 @@ def grouped(
         frames: see ``Runner.run``.
         kept: what is stored for the step is let go with it.
         compiled: see ``Clock``.
+        thin: few rows will fall into one and the same group.
     """
     query = inputs.query.windowed
     assert query
     clock = Clock(intent.step, intent.now, intent.before, intent.before, compiled=compiled).reading()
     rows = _Rows(inputs, folder, intent, frames, kept, clock)
-    text = (slices.added if query.slicing else step.partials)(query, "__w_rows", clock.before)
+    relation = step.spread(query, "__w_rows") if thin and compiled else "__w_rows"
+    text = (slices.added if query.slicing else step.partials)(query, relation, clock.before)
     batch = _stored(rows.session, text, "__w_batch", kept)
     passed = F.count_if(F.expr(f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"))
     counted, start, end, behind = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we"), passed).first()
@@ -106,7 +111,7 @@ def grouped(
 
 
 def gathered(
-    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, state: str | None
+    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, state: str | None, thin: bool
 ) -> Grouped:
     """Merge the rows of a step with all of the state in one pass, into the view ``__w_windows``.
 
@@ -119,13 +124,14 @@ def gathered(
         frames: see ``Runner.run``.
         kept: what is stored for the step is let go with it.
         state: the relation of all state versions, None at the first step.
+        thin: see ``grouped``.
     """
     query = inputs.query.windowed
     assert query
     clock = Clock(intent.step, intent.now, intent.before, intent.before).reading()
     rows = _Rows(inputs, folder, intent, frames, kept, clock)
-    pieces = f"({step.pieces(query, '__w_rows', clock.before)})"
-    windows = _stored(rows.session, step.gathered(query, state, pieces, clock.before), "__w_windows", kept)
+    pieces = f"({step.pieces(query, '__w_rows', clock.before, thin)})"
+    windows = _stored(rows.session, step.gathered(query, state, pieces, clock.before, thin), "__w_windows", kept)
     strays = F.sum("strays") if "strays" in windows.columns else F.lit(0)
     counted, start, end, stray = windows.agg(F.count(F.lit(1)), F.min("ws"), F.min("we"), strays).first()
     return rows.seen(Grouped(counted, (start, end), gathered=True, strays=stray or 0))

@@ -76,6 +76,7 @@ class Commit:
             without rows (perhaps too early, never too late), None when nothing waits. ``due_windows``: the least
             watermark for those in base and deltas alone; of records that do not tell, it may be any.
         rows, late, bad, panes: counts of this step. seconds: wall time.
+        groups: partial results that the rows came to, at least; thousands of rows may come to one, or each to its own.
         finished: rows kept aside because the trigger of their window had finished, once per window missed.
         early, on_time, behind: the panes by timing. withdrawn: panes taken back.
         lateness: how long after their timestamps the rows arrived, microseconds: see ``lateness.measures``; empty
@@ -110,6 +111,7 @@ class Commit:
     due_windows: int | None = BEGINNING
     due_clock: int | None = None
     rows: int = 0
+    groups: int = 0
     late: int = 0
     bad: int = 0
     panes: int = 0

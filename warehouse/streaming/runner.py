@@ -164,10 +164,12 @@ class Runner:
         how = manner(query, intent, last, partial(size_of, frames or []))
         self._tune(session, how is Manner.FEW)
         new = NO_ROWS
+        thin, of_state = last.rows < 2 * last.groups, last.base_rows + last.delta_rows
         if frames is not None and how is Manner.AT_ONCE:
-            new = gathered(self.inputs, self.folder, intent, frames, kept, self._seen(self.state.all(session, last)))
+            known = self._seen(self.state.all(session, last))
+            new = gathered(self.inputs, self.folder, intent, frames, kept, known, thin)
         elif frames is not None:
-            new = grouped(self.inputs, self.folder, intent, frames, kept, compiled=how is not Manner.FEW)
+            new = grouped(self.inputs, self.folder, intent, frames, kept, how is not Manner.FEW, thin)
         watermarks, after = self._watermark(intent, last, new.seen)
         lags = Lags(**last.lags)
         if new.lags:
@@ -210,7 +212,8 @@ class Runner:
             due_watermark=_least(_still(last.due_watermark, reached), made.due_wm, waiting),
             due_windows=_least(_still(last.due_windows, reached), made.due_wm),
             due_clock=_least(_still(last.due_clock, intent.now), made.due_at),
-            rows=sum(s.rows for s in new.seen), late=new.late, finished=finished, bad=bad, lateness=new.lateness,
+            rows=sum(s.rows for s in new.seen), groups=new.windows - (of_state if new.gathered else 0), late=new.late,
+            finished=finished, bad=bad, lateness=new.lateness,
             panes=made.shown, early=made.early, on_time=made.on_time, behind=made.behind,
             withdrawn=made.gone if query.mode is Mode.RETRACTING else 0,
             arrived=intent.now if frames is not None else last.arrived, lags=asdict(lags) if query.percentiles else {},

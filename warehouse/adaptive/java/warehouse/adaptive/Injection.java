@@ -9,6 +9,7 @@ public final class Injection {
   public void into(SparkSessionExtensions extensions) {
     extensions.injectQueryStagePrepRule(new Shuffled());
     extensions.injectQueryStagePrepRule(new Ordered());
+    extensions.injectColumnar(new Whole());
   }
 
   private static final class Shuffled extends AbstractFunction1 {
@@ -20,6 +21,12 @@ public final class Injection {
   private static final class Ordered extends AbstractFunction1 {
     public Object apply(Object session) {
       return new SmallSideFirst();
+    }
+  }
+
+  private static final class Whole extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new OneAggregation();
     }
   }
 }
