@@ -166,9 +166,12 @@ def spread(query: WindowedQuery, rows: str) -> str:
 
 
 def pieces(query: WindowedQuery, rows: str, before: str, thin: bool) -> str:
-    """Return SQL for *batch* of which a window may have many rows; see ``partials`` for the other arguments.
+    """Return SQL for *batch* of which a window may have many rows.
 
     Args:
+        query: see ``partials``, as the next two.
+        rows: see there.
+        before: see there.
         thin: so few rows are alike that to group them before they meet the state would cost more than it saves.
     """
     keys, window = query.key_columns, query.window

@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 from warehouse.dataflow import slices, step
 from warehouse.dataflow.times import Clock, Reading
 from warehouse.dataflow.windows import earliest_end
+from warehouse.execution.frames import Measured, figures
 from warehouse.streaming import lags, late, lateness
 from warehouse.streaming.inputs import Inputs, Seen, seen
 from warehouse.streaming.log import Intent
-from warehouse.streaming.measured import Measured
 from warehouse.streaming.state import FEW_HITS
 
 
@@ -63,24 +63,25 @@ class _Rows:
         rows = self.session.sql(step.assigned(query, f"({inputs.query.input.text})"))
         if query.retracted:
             rows = late.without_replacements(self.session, query, folder, rows, intent, kept)
-        late_here = F.expr(step.is_late(query, clock.before))
         self.behind = lags.measures(query.percentiles, _SAMPLED)
         # a column, whose code is generated, since sketches interpret what they are given for each row
         rows = rows.withColumn(_SAMPLED, F.expr(lateness.sample(query, frames)))
         self.watch = Measured(
-            rows, F.count_if(F.col("ts").isNull()).alias("untimed"), F.count_if(late_here).alias("late"),
-            *lateness.measures(query, _SAMPLED),
-            *(F.expr(sql).alias(name) for name, sql in self.behind.items()),
+            rows,
+            {
+                "untimed": "count_if(ts IS NULL)", "late": f"count_if({step.is_late(query, clock.before)})",
+                **lateness.measures(query, _SAMPLED), **self.behind,
+            },
         )  # fmt: skip
         self.watch.frame.drop(_SAMPLED).createOrReplaceTempView("__w_rows")
 
     def seen(self, grouped: Grouped) -> Grouped:
         """Return ``grouped`` with what was measured, once an action has used the rows."""
-        figures = self.watch.figures()
+        found = self.watch.figures()
         return replace(
-            grouped, seen=[seen(o) for o in self.observed], untimed=figures["untimed"] or 0,
-            late=figures["late"] or 0, lateness=lateness.known(figures),
-            lags={name: figures[name] for name in self.behind},
+            grouped, seen=[seen(o) for o in self.observed], untimed=found["untimed"] or 0,
+            late=found["late"] or 0, lateness=lateness.known(found),
+            lags={name: found[name] for name in self.behind},
         )  # fmt: skip
 
 
@@ -105,14 +106,18 @@ def grouped(
     relation = step.spread(query, "__w_rows") if thin and compiled else "__w_rows"
     text = (slices.added if query.slicing else step.partials)(query, relation, clock.before)
     batch = _stored(rows.session, text, "__w_batch", kept)
-    passed = F.count_if(F.expr(f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"))
-    counted, start, end, behind = batch.agg(F.count(F.lit(1)), F.min("ws"), F.max("we"), passed).first()
-    return rows.seen(Grouped(counted, (start, end), few=batch if counted <= FEW_HITS else None, passed=behind))
+    passed = f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"
+    found = figures(
+        batch, {"windows": "count(1)", "start": "min(ws)", "end": "max(we)", "passed": f"count_if({passed})"}
+    )
+    few = batch if found["windows"] <= FEW_HITS else None
+    return rows.seen(Grouped(found["windows"], (found["start"], found["end"]), few=few, passed=found["passed"]))
 
 
 def gathered(
-    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, state: str | None, thin: bool
-) -> Grouped:
+    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, state: str | None,
+    thin: bool,
+) -> Grouped:  # fmt: skip
     """Merge the rows of a step with all of the state in one pass, into the view ``__w_windows``.
 
     Where the rows are more than the state, reading all of it costs less than finding out first what they hit.
@@ -132,9 +137,10 @@ def gathered(
     rows = _Rows(inputs, folder, intent, frames, kept, clock)
     pieces = f"({step.pieces(query, '__w_rows', clock.before, thin)})"
     windows = _stored(rows.session, step.gathered(query, state, pieces, clock.before, thin), "__w_windows", kept)
-    strays = F.sum("strays") if "strays" in windows.columns else F.lit(0)
-    counted, start, end, stray = windows.agg(F.count(F.lit(1)), F.min("ws"), F.min("we"), strays).first()
-    return rows.seen(Grouped(counted, (start, end), gathered=True, strays=stray or 0))
+    strays = "sum(strays)" if "strays" in windows.columns else "0"
+    found = figures(windows, {"windows": "count(1)", "start": "min(ws)", "end": "min(we)", "strays": strays})
+    bounds = (found["start"], found["end"])
+    return rows.seen(Grouped(found["windows"], bounds, gathered=True, strays=found["strays"] or 0))
 
 
 def _stored(session: SparkSession, text: str, view: str, kept: ExitStack) -> DataFrame:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry, quote_name
+from warehouse.execution.frames import Measured, figures, selected
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import panes, poison, sources
 from warehouse.streaming.json_size import json_size
 from warehouse.streaming.layout import OFFSETS_LOST, WHY
-from warehouse.streaming.measured import Measured
 
 ARRIVAL = "__w_arrival"
 """Column of a replay's rows, which arrive one by one; others arrive with their step."""
@@ -49,7 +48,7 @@ class Inputs:
         for number, source in enumerate(self.query.sources):
             if isinstance(source.entry, StreamEntry):
                 sources.refuse_bad(source.entry, frames[number])
-            measured = Measured(frames[number], *_measures(source))
+            measured = Measured(frames[number], _measures(source))
             self._make_view(number, measured.frame, now)
             observed.append(measured)
         return frames[0].sparkSession, observed
@@ -78,7 +77,7 @@ class Inputs:
         session = rows.sparkSession
         for other in range(len(self.query.sources)):
             session.sql(f"SELECT * FROM {self._no_rows(other)}").createOrReplaceTempView(source_view(other))
-        rows.agg(*_measures(self.query.sources[number])).collect()
+        figures(rows, _measures(self.query.sources[number]))
         self._make_view(number, rows, "0L")
         session.sql(self.query.input.text).write.format("noop").mode("overwrite").save()
 
@@ -88,7 +87,7 @@ class Inputs:
         listed = [quote_name(c.name) for c in self.query.sources[number].columns]
         good = frame.where("__w_bad IS NULL")
         hidden = (f"{self._row(number)} AS __w_row", f"{arrival} AS {ARRIVAL}")
-        good.selectExpr(*listed, *hidden).createOrReplaceTempView(source_view(number))
+        selected(good, *listed, *hidden).createOrReplaceTempView(source_view(number))
 
     @property
     def _counts_bytes(self) -> bool:
@@ -131,23 +130,24 @@ def size_of(frames: list[DataFrame]) -> int:
 
 def seen(measured: Measured) -> Seen:
     """Return what was observed of a source's rows, after the action that used them."""
-    found = measured.figures()
-    return Seen(found.get("rows") or 0, found.get("bad") or 0, found.get("high"))
+    return _seen(measured.figures())
 
 
 def looked_at(frame: DataFrame, source: StreamSource) -> Seen:
     """Return what a pass over a source's rows finds."""
-    found = frame.agg(*_measures(source)).first()
-    return Seen(found["rows"] or 0, found["bad"] or 0, found["high"])
+    return _seen(figures(frame, _measures(source)))
 
 
-def _measures(source: StreamSource) -> list[SparkColumn]:
+def _seen(found: dict[str, Any]) -> Seen:
+    return Seen(found.get("rows") or 0, found.get("bad") or 0, found.get("high"))
+
+
+def _measures(source: StreamSource) -> dict[str, str]:
     """Return what is observed of a source's rows: their count, how many are bad, and the highest timestamp."""
-    high = F.lit(None).cast("bigint")
+    high = "CAST(NULL AS BIGINT)"
     if source.watermark:
-        timestamp = f"unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP))"
-        high = F.max(F.expr(f"CASE WHEN __w_bad IS NULL THEN {timestamp} END"))
-    return [F.count(F.lit(1)).alias("rows"), F.count("__w_bad").alias("bad"), high.alias("high")]
+        high = f"max(CASE WHEN __w_bad IS NULL THEN unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP)) END)"
+    return {"rows": "count(1)", "bad": "count(__w_bad)", "high": high}
 
 
 def _quoted(name: str) -> str:

@@ -6,17 +6,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
+from warehouse.execution.frames import Measured
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import panes
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.log import Intent
-from warehouse.streaming.measured import Measured
 
 FOLDER = "late_rows"
 
@@ -95,7 +94,7 @@ def keep(
     if not panes.exists(appends.folder / FOLDER):
         panes.create_late(session, appends.folder / FOLDER, listed, retracted)
     rows = session.sql(" UNION ALL ".join(texts))
-    watch = Measured(rows, F.count_if(F.col("_why") == "FINISHED").alias("n"))
+    watch = Measured(rows, {"n": "count_if(_why = 'FINISHED')"})
     if appends.append(watch.frame, FOLDER, intent):
         return watch.figures()["n"] or 0
     return appends.of_step(FOLDER, intent.step).where("_why = 'FINISHED'").count()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.windows import Global
@@ -36,14 +35,14 @@ def sample(query: WindowedQuery, frames: list[DataFrame]) -> str:
     return f"pmod(xxhash64({values}), {one_in}L) = 0"
 
 
-def measures(query: WindowedQuery, looked_at: str) -> list[Column]:
+def measures(query: WindowedQuery, looked_at: str) -> dict[str, str]:
     """Return what is observed of *rows*, those that are ``looked_at`` for the percentiles."""
     if isinstance(query.window, Global):
-        return []
+        return {}
     behind = f"{ARRIVAL} - ts"
     levels = ", ".join(map(str, LEVELS))
     within = f"approx_percentile(CASE WHEN {looked_at} THEN {behind} END, array({levels}), {ACCURACY})"
-    return [F.expr(within).alias("lateness"), F.expr(f"max({behind})").alias("latest")]
+    return {"lateness": within, "latest": f"max({behind})"}
 
 
 def known(figures: dict[str, Any]) -> tuple[int, ...]:

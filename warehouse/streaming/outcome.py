@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from warehouse.dataflow import step
 from warehouse.dataflow.times import Clock
+from warehouse.execution.frames import Measured, figures
 from warehouse.language.statements import Mode
 from warehouse.streaming import faults, panes
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.log import Intent
-from warehouse.streaming.measured import Measured
 from warehouse.streaming.state import State
 
 
@@ -43,6 +41,10 @@ class Made:
 
 
 _TIMINGS = {"early": step.EARLY, "on_time": step.ON_TIME, "behind": step.LATE}
+_OF_PANES = {
+    "shown": "count_if(shown)",
+    **{name: f"count_if(shown AND timing = {timing})" for name, timing in _TIMINGS.items()},
+}
 
 
 class Outcome:
@@ -84,19 +86,15 @@ class Outcome:
         One that is whole already was written before a crash and may have been emitted from: it stays as it is,
         so that panes and state agree even where adding doubles in another order ends in another last digit.
         """
-        figures = (
-            F.count_if(~F.col("momentary")).alias("kept"), *_of_panes(),
-            (
-                F.expr("coalesce(sum(CASE WHEN gone IS NOT NULL THEN size(gone) END), 0L)")
-                if self.query.mode is not Mode.DISCARDING
-                else F.lit(0)
-            ).alias("gone"),
-            F.min(F.expr("CASE WHEN NOT dropped THEN due_wm END")).alias("due_wm"),
-            F.min(F.expr("CASE WHEN NOT dropped THEN due_at END")).alias("due_at"),
-        )  # fmt: skip
+        gone = "coalesce(sum(CASE WHEN gone IS NOT NULL THEN size(gone) END), 0L)"
+        measures = {
+            "kept": "count_if(NOT momentary)", **_OF_PANES, "gone": "0" if self.query.mode is Mode.DISCARDING else gone,
+            "due_wm": "min(CASE WHEN NOT dropped THEN due_wm END)",
+            "due_at": "min(CASE WHEN NOT dropped THEN due_at END)",
+        }  # fmt: skip
         if self.state.is_whole(self.delta):
-            return Made(**_figures(self.state.read(self.session, self.delta).where(self._in_delta), figures))
-        measured = Measured(self.session.sql(self.rows).where(self._in_delta), *figures)
+            return Made(**figures(self.state.read(self.session, self.delta).where(self._in_delta), measures))
+        measured = Measured(self.session.sql(self.rows).where(self._in_delta), measures)
         measured.frame.write.mode("overwrite").parquet(self.state.path(self.delta))
         return Made(**measured.figures())
 
@@ -113,7 +111,7 @@ class Outcome:
             texts = [panes.changes(self.query, "__w_delta", self.clock)] if made.gone else []
             texts.append(panes.inserts(self.query, "__w_delta", self.clock, beside_changes=made.gone > 0))
         if self.apart:
-            momentary = Measured(self.session.sql(self.rows).where("momentary AND shown"), *_of_panes())
+            momentary = Measured(self.session.sql(self.rows).where("momentary AND shown"), _OF_PANES)
             momentary.frame.createOrReplaceTempView("__w_momentary")
             texts.append(panes.inserts(self.query, "__w_momentary", self.clock, beside_changes=made.gone > 0))
         if not texts:
@@ -121,15 +119,5 @@ class Outcome:
         appended = self.appends.append(self.session.sql(" UNION ALL ".join(texts)), "panes", self.intent)
         if momentary is None:
             return made
-        passed = momentary.figures() if appended else _figures(self.session.table("__w_momentary"), _of_panes())
+        passed = momentary.figures() if appended else figures(self.session.table("__w_momentary"), _OF_PANES)
         return made.with_panes(Made(**passed))
-
-
-def _of_panes() -> tuple[Column, ...]:
-    """Return the figures about panes of an outcome."""
-    each = (F.count_if(F.expr(f"shown AND timing = {timing}")).alias(name) for name, timing in _TIMINGS.items())
-    return (F.count_if(F.col("shown")).alias("shown"), *each)
-
-
-def _figures(rows: DataFrame, figures: tuple[Column, ...]) -> dict[str, Any]:
-    return rows.agg(*figures).collect()[0].asDict()

@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import Pairs, StreamingTableEntry, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import bound_timestamp
+from warehouse.execution.frames import Measured
 from warehouse.execution.session import enter
 from warehouse.language.statements import Mode
 from warehouse.planning.distribution import Distribution, read
 from warehouse.streaming.layout import quoted
-from warehouse.streaming.measured import Measured
 
 Placing = Callable[[DataFrame], tuple[DataFrame, Callable[[], bool]]]
 """Returns rows as they are to be written, and what says, when they are, whether each is in its partition."""
@@ -68,7 +68,7 @@ class Placement:
         keys, count = [F.col(quoted(k)) for k in self.distribution.keys], self.distribution.partitions
         there = F.pmod(F.hash(*keys), F.lit(count)).eqNullSafe(F.spark_partition_id())
         spread = panes.repartition(count, *keys).withColumn(_ODD, ~there)
-        measured = Measured(spread, F.count_if(F.col(_ODD)).alias("odd"))
+        measured = Measured(spread, {"odd": f"count_if({_ODD})"})
         return measured.frame.drop(_ODD), lambda: measured.figures()["odd"] == 0
 
     def look(self, session: SparkSession, folder: Path) -> None:

@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
+from warehouse.execution.frames import Measured, figures
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
@@ -33,7 +33,6 @@ from warehouse.streaming.grouping import NO_ROWS, gathered, grouped
 from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, size_of
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
-from warehouse.streaming.measured import Measured
 from warehouse.streaming.outcome import Made, Outcome
 from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.rolling import is_little, rolled_up
@@ -246,12 +245,12 @@ class Runner:
             session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
             frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
-            counts = [F.count_if(F.col("_change_type") == kind).alias(kind) for kind in made]
-            emitted = Measured(frame, *counts)
+            counts = {kind: f"count_if(_change_type = '{kind}')" for kind in made}
+            emitted = Measured(frame, counts)
             if self.appends.append(emitted.frame, "panes", intent):
                 made = emitted.figures()
             else:
-                made = self.appends.of_step("panes", intent.step).agg(*counts).collect()[0].asDict()
+                made = figures(self.appends.of_step("panes", intent.step), counts)
         bad = self._rejected(frames, intent, seen, {})
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,

@@ -10,17 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import END, moment
+from warehouse.execution.frames import Measured, figures
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import Commit
-from warehouse.streaming.measured import Measured
 
 Bounds = tuple[int | None, int | None]
 """The start of the first of some slices, and the end of the last one; None, None without any."""
@@ -59,7 +58,7 @@ class Slices:
         if (self.folder / name / "_SUCCESS").exists():
             folder = self._seen(session, name)
         else:
-            folder = self._written(session.sql(lasting).withColumn("step", F.lit(step).cast("bigint")), name)
+            folder = self._written(session.sql(f"SELECT *, {step}L AS step FROM ({lasting})"), name)
         faults.passed("slices")
         return folder
 
@@ -106,7 +105,8 @@ class Slices:
         if not commit.slices:
             return None
         due = slices.due(self.query, moment(commit.after))
-        return self._read(session, *commit.slices).agg(F.min(F.expr(due))).collect()[0][0]
+        found: int | None = figures(self._read(session, *commit.slices), {"due": f"min({due})"})["due"]
+        return found
 
     def firing(self, commit: Commit, added: Bounds, before: int, after: int) -> int:
         """Return how many windows a key may have that end in (``before``, ``after``].
@@ -135,30 +135,29 @@ class Slices:
 
     def _written(self, rows: DataFrame, name: str) -> Folder | None:
         """Write a folder of slices; return what is in it, None where it is nothing."""
-        measured = Measured(rows, *_figures())
+        measured = Measured(rows, _FIGURES)
         measured.frame.write.mode("overwrite").parquet(self._path(name))
         return _folder(measured.figures())
 
     def _seen(self, session: SparkSession, name: str) -> Folder | None:
-        return _folder(self._read(session, name).agg(*_figures()).collect()[0].asDict())
+        return _folder(figures(self._read(session, name), _FIGURES))
 
     def _read(self, session: SparkSession, *names: str) -> DataFrame:
         """Return the rows of some folders; their schema is looked up in the files just once."""
         reader = session.read if self.schema is None else session.read.schema(self.schema)
         frame = reader.parquet(*map(self._path, names))
-        self.schema = frame.schema
+        self.schema = self.schema or frame.schema
         return frame
 
     def _path(self, name: str) -> str:
         return str(self.folder / name)
 
 
-def _figures() -> tuple[Column, ...]:
-    return F.count(F.lit(1)).alias("rows"), F.min("ws").alias("first"), F.max("ws").alias("last")
+_FIGURES = {"rows": "count(1)", "first": "min(ws)", "last": "max(ws)"}
 
 
-def _folder(figures: dict[str, Any]) -> Folder | None:
-    return [figures["rows"], figures["first"], figures["last"]] if figures["rows"] else None
+def _folder(found: dict[str, Any]) -> Folder | None:
+    return [found["rows"], found["first"], found["last"]] if found["rows"] else None
 
 
 def _name(step: int) -> str:

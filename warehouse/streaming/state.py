@@ -20,6 +20,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
+from warehouse.execution.frames import figures, selected
 from warehouse.streaming import faults
 from warehouse.streaming.log import Commit
 from warehouse.streaming.slices import SAME_FILTER, Slices
@@ -86,7 +87,7 @@ class State:
     def all(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return all versions of all state rows as of ``commit``, or None when there are none."""
         self.check(commit)
-        base = [self.read(spark, commit.base).select(*self.columns)] if commit.base else []
+        base = [selected(self.read(spark, commit.base), *self.columns)] if commit.base else []
         return self._united(*base, *self._deltas(spark, commit.deltas))
 
     def _united(self, *parts: DataFrame) -> DataFrame | None:
@@ -95,7 +96,7 @@ class State:
     def _base(
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
     ) -> DataFrame:
-        base = self.read(spark, last.base or "").select(*self.columns)
+        base = selected(self.read(spark, last.base or ""), *self.columns)
         due = F.expr(step.is_due(clock.rounded_up(SAME_FILTER).literals()))
         low, high = bounds
         if low is None:
@@ -124,19 +125,10 @@ class State:
         if not names:
             return []
         deltas = self.read(spark, *names).where("NOT momentary")
-        parts = [deltas.select(*self.columns)]
+        parts = [selected(deltas, *self.columns)]
         if merges(self.query.window):
-            gone = deltas.where("size(vanished) > 0").withColumn("gone_ws", F.explode("vanished"))
-            parts.append(
-                gone.select(
-                    *(
-                        F.col("gone_ws").alias("ws") if c == "ws"
-                        else F.lit(True).alias("dropped") if c == "dropped"
-                        else F.col(c)
-                        for c in self.columns
-                    )
-                )
-            )  # fmt: skip
+            gone = {"ws": "explode(vanished) AS ws", "dropped": "true AS dropped"}
+            parts.append(selected(deltas.where("size(vanished) > 0"), *(gone.get(c, c) for c in self.columns)))
         return parts
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
@@ -195,13 +187,15 @@ class State:
         ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
         ordered.write.mode("overwrite").parquet(self.path(name))
         faults.passed("base")
-        unfired = F.max(F.expr(f"CASE WHEN we > {commit.after}L THEN we ELSE {BEGINNING}L END"))
-        written = live.sparkSession.read.parquet(self.path(name))
-        measures = (F.count(F.lit(1)), F.coalesce(unfired, F.lit(BEGINNING)), F.min("due_wm"))
-        rows, unfired, due = written.agg(*measures).collect()[0]
+        measures = {
+            "rows": "count(1)", "due": "min(due_wm)",
+            "unfired": f"max(CASE WHEN we > {commit.after}L THEN we ELSE {BEGINNING}L END)",
+        }  # fmt: skip
+        found = figures(live.sparkSession.read.parquet(self.path(name)), measures)
+        unfired = BEGINNING if found["unfired"] is None else found["unfired"]
         return replace(
-            commit, base=name if rows else None, deltas=(), base_rows=rows, delta_rows=0, unfired=unfired,
-            due_windows=due,
+            commit, base=name if found["rows"] else None, deltas=(), base_rows=found["rows"], delta_rows=0,
+            unfired=unfired, due_windows=found["due"],
         )  # fmt: skip
 
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
@@ -211,16 +205,17 @@ class State:
         if not names:
             return replace(commit, due_watermark=waiting, due_windows=None, due_clock=None)
         # old versions may answer too: an idle look is harmless, a missed one is not
-        due_windows, due_clock = (
-            self.read(spark, *names)
-            .agg(
-                F.min(F.expr(f"CASE WHEN NOT dropped AND due_wm > {commit.after}L THEN due_wm END")),
-                F.min(F.expr(f"CASE WHEN NOT dropped AND due_at > {commit.now}L THEN due_at END")),
-            )
-            .first()
+        found = figures(
+            self.read(spark, *names),
+            {
+                "due_wm": f"min(CASE WHEN NOT dropped AND due_wm > {commit.after}L THEN due_wm END)",
+                "due_at": f"min(CASE WHEN NOT dropped AND due_at > {commit.now}L THEN due_at END)",
+            },
         )
-        due_watermark = min((due for due in (waiting, due_windows) if due is not None), default=None)
-        return replace(commit, due_watermark=due_watermark, due_windows=due_windows, due_clock=due_clock)
+        due_watermark = min((due for due in (waiting, found["due_wm"]) if due is not None), default=None)
+        return replace(
+            commit, due_watermark=due_watermark, due_windows=found["due_wm"], due_clock=found["due_at"]
+        )  # fmt: skip
 
     def listed(self, commit: Commit, last: Commit) -> Commit:
         """Return the commit record to write with the files of its state; ``last`` lists those written before."""

@@ -1,0 +1,52 @@
+package warehouse.execution;
+
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Observation;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.functions;
+
+/** What is done with rows by SQL texts, in one call of Py4J's: column by column it takes ten calls for each of them. */
+public final class Frames {
+  /** The columns of rows that texts, with a null character between them, compute. */
+  public Dataset selected(Dataset rows, String texts) {
+    return rows.selectExpr(texts.split("\0"));
+  }
+
+  public Observation watch() {
+    return new Observation();
+  }
+
+  /** The rows, of which aggregates are taken when they are first used; see `told`. */
+  public Dataset observed(Dataset rows, Observation watch, String texts) {
+    Column[] all = columns(texts);
+    return rows.observe(watch, all[0], rest(all));
+  }
+
+  /** The aggregates of the observed rows as JSON, once they were used; null where nothing had to read them for that. */
+  public String told(Observation watch) {
+    Row found = watch.getRow();
+    return found.length() == 0 ? null : found.json();
+  }
+
+  /** Aggregates of rows as JSON. */
+  public String figures(Dataset rows, String texts) {
+    Column[] all = columns(texts);
+    return ((Row[]) rows.agg(all[0], rest(all)).collect())[0].json();
+  }
+
+  private static Column[] columns(String texts) {
+    String[] each = texts.split("\0");
+    Column[] all = new Column[each.length];
+    for (int i = 0; i < each.length; i++) {
+      all[i] = functions.expr(each[i]);
+    }
+    return all;
+  }
+
+  private static Column[] rest(Column[] all) {
+    Column[] others = new Column[all.length - 1];
+    System.arraycopy(all, 1, others, 0, others.length);
+    return others;
+  }
+}
