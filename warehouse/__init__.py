@@ -22,7 +22,8 @@ place                 is for                                                    
 ``storage``           distributed tables, statistics of partitions, what is pruned by them,     planning, execution
                       the columnar memory store
 ``adaptive``          plans that change while they run: a join's likely small side first,     execution
-                      no shuffle twice by the same keys; what EXPLAIN ANALYZE measures
+                      no shuffle twice by the same keys, nor two aggregations in one task; what
+                      EXPLAIN ANALYZE measures
 ``ml``                MLlib's algorithms by reflection, training, models as SQL functions     planning, execution
 ``engine``            the only composer of the line above                                     all of the above
 project, server, cli  front doors; they use ``engine`` alone: projects, the endpoint and the  engine
@@ -42,6 +43,7 @@ sessions that were emitted, and the process is killed while the panes are writte
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns. A step
    of more rows than there is state (``streaming.runner.manner``) merges its rows with all of it in one pass.
+   What recent steps wrote of the state is in memory too (``streaming.hot``), as a copy of the files.
    Where nothing is looked at before the watermark passes it, windows are *slices* until then (``dataflow.slices``): a
    step adds to them and reads none, and those that fire are rolled up (``streaming.rolling``).
 3. ``streaming.outcome`` writes the one result ``o`` as the state delta (a path that carries the step's number, so

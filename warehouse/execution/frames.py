@@ -6,10 +6,10 @@ A small step of a streaming table is fast enough for hundreds of calls to be a q
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.execution import java_sources
 from warehouse.execution.local_files import SOURCES
@@ -52,6 +52,11 @@ def selected(rows: DataFrame, *texts: str) -> DataFrame:
     return DataFrame(_java(rows).selected(rows._jdf, _SEPARATOR.join(texts)), rows.sparkSession)
 
 
+def united(spark: SparkSession, frames: Sequence[DataFrame]) -> DataFrame:
+    """Return the rows of frames with the same columns as a frame of ``spark``, which need not be their session."""
+    return DataFrame(_java_of(spark).united(spark._jsparkSession, [frame._jdf for frame in frames]), spark)
+
+
 _SEPARATOR = "\0"
 
 
@@ -63,8 +68,12 @@ _LOADED = "_warehouse_frames"
 
 
 def _java(rows: DataFrame) -> Any:
+    return _java_of(rows.sparkSession)
+
+
+def _java_of(spark: SparkSession) -> Any:
     """Return the one object of the JVM that does it all."""
-    gateway: Any = rows.sparkSession.sparkContext._gateway
+    gateway: Any = spark.sparkContext._gateway
     if _LOADED not in gateway.__dict__:  # not hasattr: Py4J has an answer for every name
         gateway.__dict__[_LOADED] = java_sources.load(gateway, SOURCES, "warehouse.execution.Frames").newInstance()
     return gateway.__dict__[_LOADED]

@@ -271,6 +271,11 @@ class Runner:
         self.log.commit(record)
         return record
 
+    def forget(self) -> None:
+        """Let go of what is in memory of the state; a step that still comes reads it again."""
+        if self.state:
+            self.state.hot.keep(())
+
     # ------------------------------------------------------------------ parts of a step
 
     def _watermark(self, intent: Intent, last: Commit, seen: list[Seen]) -> tuple[dict[str, int], int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,8 +20,9 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
-from warehouse.execution.frames import figures, selected
+from warehouse.execution.frames import figures, selected, united
 from warehouse.streaming import faults
+from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
 from warehouse.streaming.slices import SAME_FILTER, Slices
 
@@ -40,12 +41,14 @@ class State:
 
     Attributes:
         slices: of the windows that have not fired; None where these are like all others.
+        hot: what is in memory of it.
     """
 
     def __init__(self, folder: Path, query: WindowedQuery):
         self.folder, self.query = folder, query
         self.slices = Slices(folder, query) if query.slicing else None
         self.columns = list(step.state_columns(query))
+        self.hot = Hot()
         self.schema: StructType | None = None
 
     def path(self, name: str) -> str:
@@ -82,13 +85,12 @@ class State:
         """
         self.check(last)
         base = [self._base(spark, last, clock, hits, bounds)] if last.base else []
-        return self._united(*base, *self._deltas(spark, last.deltas))
+        return self._united(*base, *self._deltas(spark, last))
 
     def all(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return all versions of all state rows as of ``commit``, or None when there are none."""
         self.check(commit)
-        base = [selected(self.read(spark, commit.base), *self.columns)] if commit.base else []
-        return self._united(*base, *self._deltas(spark, commit.deltas))
+        return self._united(*([self._whole_base(spark, commit)] if commit.base else []), *self._deltas(spark, commit))
 
     def _united(self, *parts: DataFrame) -> DataFrame | None:
         return reduce(DataFrame.unionByName, parts) if parts else None
@@ -96,7 +98,7 @@ class State:
     def _base(
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
     ) -> DataFrame:
-        base = selected(self.read(spark, last.base or ""), *self.columns)
+        base = self._whole_base(spark, last)
         due = F.expr(step.is_due(clock.rounded_up(SAME_FILTER).literals()))
         low, high = bounds
         if low is None:
@@ -121,15 +123,32 @@ class State:
         hit = base.where(near & ~due).alias("base").join(F.broadcast(wanted).alias("hit"), match, "left_semi")
         return base.where(due).unionByName(hit.select("base.*"))
 
-    def _deltas(self, spark: SparkSession, names: tuple[str, ...]) -> list[DataFrame]:
-        if not names:
+    def _whole_base(self, spark: SparkSession, commit: Commit) -> DataFrame:
+        base = commit.base or ""
+
+        def read() -> DataFrame:
+            return selected(self.read(spark, base), *self.columns)
+
+        if commit.base_rows + commit.delta_rows > MOST_ROWS:
+            return read()
+        return united(spark, [self.hot.get(base, read)])
+
+    def _deltas(self, spark: SparkSession, commit: Commit) -> list[DataFrame]:
+        if not commit.deltas:
             return []
+        if commit.delta_rows > MOST_ROWS:
+            return [self._versions(spark, *commit.deltas)]
+        return [united(spark, [self.hot.get(n, partial(self._versions, spark, n)) for n in commit.deltas])]
+
+    def _versions(self, spark: SparkSession, *names: str) -> DataFrame:
+        """Return the rows of state that deltas hold, with those that say of a session that another one took it in."""
         deltas = self.read(spark, *names).where("NOT momentary")
-        parts = [selected(deltas, *self.columns)]
-        if merges(self.query.window):
-            gone = {"ws": "explode(vanished) AS ws", "dropped": "true AS dropped"}
-            parts.append(selected(deltas.where("size(vanished) > 0"), *(gone.get(c, c) for c in self.columns)))
-        return parts
+        rows = selected(deltas, *self.columns)
+        if not merges(self.query.window):
+            return rows
+        gone = {"ws": "explode(vanished) AS ws", "dropped": "true AS dropped"}
+        taken_in = selected(deltas.where("size(vanished) > 0"), *(gone.get(c, c) for c in self.columns))
+        return rows.unionByName(taken_in)
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return the live windows as of ``commit``, or None when there never were any."""
@@ -255,6 +274,7 @@ class State:
         """Remove the files that none of the ``kept`` commit records names and that no step is writing."""
         named = {n for c in kept for n in (*c.deltas, c.base, *c.slices)}
         newest = max((c.step for c in kept), default=0)
+        self.hot.keep(named)
         for folder in self.folder.glob("*-*"):
             number = int(folder.name.rpartition("-")[2])
             if folder.name not in named and number <= newest:

@@ -292,7 +292,8 @@ class StreamingTables:
     def _discard(self, identity: str) -> None:
         """Remove the bad rows and the folder of a table that no entry names any more, in this order."""
         with self._guard:
-            self._feeds.pop(identity, None)
+            if feed := self._feeds.pop(identity, None):
+                feed.runner.forget()
             self._sinks.pop(identity, None)
         bad_rows.forget_reader(self.spark, self.home, identity)
         faults.passed("bad_rows_forgotten")
@@ -352,6 +353,7 @@ class StreamingTables:
         runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit), self.keeper)
         if former:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
+            former.runner.forget()
         single = bound.sources[0].entry if len(bound.sources) == 1 else None
         recording = None
         if isinstance(single, StreamEntry) and single.format == "replay":

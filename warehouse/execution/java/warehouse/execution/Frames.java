@@ -1,9 +1,13 @@
 package warehouse.execution;
 
+import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Union$;
 import org.apache.spark.sql.functions;
 
 /** What is done with rows by SQL texts, in one call of Py4J's: column by column it takes ten calls for each of them. */
@@ -33,6 +37,19 @@ public final class Frames {
   public String figures(Dataset rows, String texts) {
     Column[] all = columns(texts);
     return ((Row[]) rows.agg(all[0], rest(all)).collect())[0].json();
+  }
+
+  /** The rows of several frames, one after the other, in a session that need not be theirs. */
+  public Dataset united(SparkSession session, List frames) {
+    LogicalPlan all = plan(frames.get(0));
+    for (int i = 1; i < frames.size(); i++) {
+      all = Union$.MODULE$.apply(all, plan(frames.get(i)));
+    }
+    return org.apache.spark.sql.classic.Dataset.ofRows((org.apache.spark.sql.classic.SparkSession) session, all);
+  }
+
+  private static LogicalPlan plan(Object frame) {
+    return ((org.apache.spark.sql.classic.Dataset) frame).logicalPlan();
   }
 
   private static Column[] columns(String texts) {

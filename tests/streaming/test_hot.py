@@ -1,0 +1,71 @@
+"""What recent steps wrote of the state is read from memory by those that follow; nothing depends on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.statements import Rows, rows_in
+from warehouse.streaming import state
+from warehouse.streaming.hot import Hot
+
+QUERY = (
+    "SELECT k, sum(v) AS total, window_start FROM STREAM readings GROUP BY k WINDOW {window}"
+    " TRIGGER AT WATERMARK EARLY EVERY 2 ROWS RETRACTING"
+)
+WINDOWS = {
+    "fixed": "FIXED (at, SIZE INTERVAL 1 MINUTE)",
+    "sessions": "SESSIONS (at, GAP INTERVAL 10 SECONDS)",
+}
+
+
+@pytest.fixture
+def rows(engine: Any, schema: str) -> Iterator[Rows]:
+    yield from rows_in(engine, f"hot_{schema}")
+
+
+def arrive(folder: Path, number: int) -> None:
+    folder.mkdir(exist_ok=True)
+    lines = ({"k": v % 3, "v": v, "at": f"2026-01-01T00:{number:02}:{v % 60:02}Z"} for v in range(number, number + 30))
+    (folder / f"{number}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def hot(engine: Any, name: str) -> Hot:
+    """Return what is in memory of a table's state."""
+    (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == name and e.schema.startswith("hot_")]
+    return engine.tables._feeds[entry.id].runner.state.hot
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_from_memory_as_from_disk(
+    rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: str
+) -> None:
+    monkeypatch.setattr(state, "MOST_DELTAS", 2)
+    arrive(tmp_path / "in", 0)
+    rows(
+        f"CREATE STREAM readings (k INT, v INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path / 'in'}')"
+        " WATERMARK at DELAY OF INTERVAL 90 SECONDS"
+    )
+    named = set[str]()
+    for most, name in ((1_000_000, "memory"), (-1, "disk")):
+        monkeypatch.setattr(state, "MOST_ROWS", most)
+        rows(f"CREATE STREAMING TABLE {name} AS {QUERY.format(window=WINDOWS[window])}")
+    for number in range(1, 6):
+        arrive(tmp_path / "in", number)
+        for most, name in ((1_000_000, "memory"), (-1, "disk")):
+            monkeypatch.setattr(state, "MOST_ROWS", most)
+            rows(f"REFRESH STREAMING TABLE {name}")
+        named |= hot(engine, "memory").names
+        assert len(hot(engine, "memory").names) <= 2 + 2 + 1  # of the last three records, what they read
+    assert not hot(engine, "disk").names
+    assert {name.partition("-")[0] for name in named} == {"delta", "base"}
+    rows("DRAIN STREAMING TABLE memory; DRAIN STREAMING TABLE disk")
+    panes = "SELECT * EXCEPT (_emitted_at) FROM panes('{}') ORDER BY ALL"
+    assert rows(panes.format("memory")) == rows(panes.format("disk")) != []
+    kept = hot(engine, "memory")
+    rows("DROP STREAMING TABLE memory; DROP STREAMING TABLE disk")
+    assert not kept.names
