@@ -10,7 +10,7 @@ rows in two files, the even ones and the odd ones: its two readers take several 
 comes late it drops. They take turns; the first round is not counted. Every run must have counted every row.
 
 Usage: ``python -m benchmarks [streaming] [--rows 4000000] [--steps 4] [--rounds 3] [--only PATTERN] [--systems a|b]``.
-Writes ``benchmarks/out/streaming.{md,json}``.
+Writes ``benchmarks/out/streaming.{md,json,svg}``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pathlib import Path
 
 from benchmarks import files, flink
 from benchmarks.protocol import WrongAnswer
-from benchmarks.report import keep
+from benchmarks.report import bars, keep
 from warehouse.engine import Engine
 
 SCHEMA = "key BIGINT, value INT, at TIMESTAMP"
@@ -245,6 +245,14 @@ def report(runs: list[Run], cases: list[Case], systems: list[str]) -> None:
         cells = [case.name, f"{example.rows:,}", f"{example.panes:,}", *rates, *multiples]
         lines.append(f"| {' | '.join(cells)} |")
     keep("streaming", "\n".join(lines), runs)
+    took = {
+        system: [
+            statistics.median(r.seconds / r.rows * 1e6 for r in runs if (r.case, r.system) == (case.name, system))
+            for case in cases
+        ]
+        for system in systems
+    }
+    bars("streaming", "a million rows", [case.name for case in cases], took)
 
 
 if __name__ == "__main__":
