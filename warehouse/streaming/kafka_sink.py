@@ -21,7 +21,7 @@ from warehouse.catalog.store import write_atomically
 from warehouse.errors import fail
 from warehouse.planning.kafka import SERVERS
 from warehouse.planning.sources import PANE_COLUMNS
-from warehouse.streaming import kafka_client, panes
+from warehouse.streaming import faults, kafka_client, panes
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import StepLog
 
@@ -125,9 +125,11 @@ class Sink:
         for row in self._records(step).toLocalIterator():
             key = None if row["key"] is None else json.dumps(list(row["key"]), default=str, ensure_ascii=False)
             self._produce(key, row["value"])
+        faults.passed("produced")
         place = [TopicPartition(self.topic, 0, step)]
         self._producer.send_offsets_to_transaction(place, self._group.consumer_group_metadata(), _PATIENCE)
         self._producer.commit_transaction(_LONGEST / 1000)
+        faults.passed("sent")
         self._sent = step
 
     def _produce(self, key: str | None, value: str) -> None:
@@ -150,6 +152,7 @@ class Sink:
 
     def _note(self, step: int) -> None:
         write_atomically(self.folder / MARK, str(step))
+        faults.passed("noted")
 
 
 def _configuration(given: dict[str, str]) -> dict[str, Any]:

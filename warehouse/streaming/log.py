@@ -205,6 +205,7 @@ class StepLog:
         folded = loose[:LOOSE]
         lines = "".join(json.dumps(_read(file)) + "\n" for file in folded)
         write_atomically(self.history / f"{folded[0].stem}-{folded[-1].stem}.jsonl", lines)
+        faults.passed("folded")
         for file in (*folded, *(i for i in self.intents.glob("*.json") if i.stem <= folded[-1].stem)):
             file.unlink(missing_ok=True)
         for file in self.folded()[:-HISTORY]:
