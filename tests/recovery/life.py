@@ -53,13 +53,14 @@ def refresh(root: Path, names: list[str]) -> None:
 
 def run(root: Path, names: list[str]) -> None:
     """Let the tables run on; what piles up is put together so often that each kind of write comes within seconds."""
-    state.MOST_DELTAS, slices.MOST_FOLDERS, log.LOOSE, upkeep.STEPS = 2, 0, 4, 8
+    state.MOST_DELTAS, slices.MOST_FOLDERS, log.LOOSE, upkeep.STEPS = 1, 0, 3, 2
     with Engine.open(root / "house", SMALL) as engine:
         _make(engine, root, "s")
         for name in names:
             rows_of(engine, f"START STREAMING TABLE {name}_s EVERY INTERVAL 1 SECOND")
         (root / "refreshing").touch()
-        while all(engine.tables.is_running(e) for e in engine.catalog.streaming_tables()):
+        started = [e for e in engine.catalog.streaming_tables() if e.name.removesuffix("_s") in names]
+        while all(map(engine.tables.is_running, started)):
             time.sleep(0.1)
         for name in names:
             rows_of(engine, f"STOP STREAMING TABLE {name}_s")  # tells why it has ended
