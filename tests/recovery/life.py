@@ -1,12 +1,13 @@
 """A process that opens the folder and refreshes its tables, to be killed; and one that tells what came of it.
 
-``python -m tests.recovery.life refresh|run|judge FOLDER [TABLE …]``: ``FOLDER/data`` holds the files, ``FOLDER/house``
-the warehouse, and ``FOLDER/broker``, where there is one, the address of a broker: some of the tables read from it then,
-one sends its panes to it, and one is distributed.
+``python -m tests.recovery.life refresh|run|compare|judge FOLDER [TABLE …]``: ``FOLDER/data`` holds the files,
+``FOLDER/house`` the warehouse, and ``FOLDER/broker``, where there is one, the address of a broker: some of the tables
+read from it then, one sends its panes to it, and one is distributed.
 
 ``refresh`` touches ``FOLDER/refreshing`` before its first REFRESH and ``FOLDER/refreshed`` after the last one. ``run``
-touches ``FOLDER/refreshing`` when the tables run on, and lets them until it is killed. ``judge`` refreshes and drains,
-does the same with twins that nobody killed, and writes to ``FOLDER/judgement.json`` how they differ.
+touches ``FOLDER/refreshing`` when the tables run on, and lets them until it is killed. ``compare`` refreshes, does the
+same with twins that nobody killed, and writes to ``FOLDER/judgement.json`` how they differ; ``judge`` drains as well,
+and so comes last.
 
 The twins read the same input in the same steps: a file each, a transaction each. So everything of the two is equal
 but the machine's clock, down to the number of the step, the watermark and the index of each pane. The one exception
@@ -20,6 +21,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.recovery.scenery import (
@@ -66,7 +68,7 @@ def run(root: Path, names: list[str]) -> None:
             rows_of(engine, f"STOP STREAMING TABLE {name}_s")  # tells why it has ended
 
 
-def judge(root: Path, names: list[str]) -> None:
+def judge(root: Path, names: list[str], last: bool = True) -> None:
     with Engine.open(root / "house", SMALL) as engine:
         _make(engine, root, "u")
         for twin in "su":
@@ -76,7 +78,7 @@ def judge(root: Path, names: list[str]) -> None:
         found = [*differences(engine, alike, CLOCK), *_of_steps(engine, alike), *_of_bad_rows(engine, "{}")]
         if servers := _servers(root):
             found += [*_of_bad_rows(engine, TOPIC + "_{}"), *_of_partitions(engine), *_of_what_was_sent(servers)]
-        if "over" in names:
+        if last and "over" in names:
             found += _of_over(engine)
         read = rows_of(engine, "SELECT sum(rows_in) AS n FROM stream_progress('plain_s')")[0]["n"]
         panes = rows_of(engine, "SELECT count(*) AS n FROM panes('fixed_s')")[0]["n"]
@@ -151,4 +153,5 @@ def _servers(root: Path) -> str | None:
 
 
 if __name__ == "__main__":
-    {"refresh": refresh, "run": run, "judge": judge}[sys.argv[1]](Path(sys.argv[2]), sys.argv[3:] or list(TABLES))
+    acts = {"refresh": refresh, "run": run, "compare": partial(judge, last=False), "judge": judge}
+    acts[sys.argv[1]](Path(sys.argv[2]), sys.argv[3:] or list(TABLES))
