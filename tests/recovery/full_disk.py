@@ -25,6 +25,7 @@ from tests.recovery.scenery import TOPIC
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
+from warehouse.streaming.runner import step_log
 
 ROWS, LATE, BAD = 20_000, 50, 2
 """Of an arrival: rows that count, rows that are late from the third arrival on, and bad ones."""
@@ -77,8 +78,9 @@ class Life:
         self.arrive(number)
         time.sleep(self.rng.uniform(0.0, 3.0))
         with self.filled(self.rng.randrange(500_000)):
-            deadline = time.monotonic() + 6
-            while time.monotonic() < deadline and self.tables_that("running"):
+            deadline = time.monotonic() + 300
+            while set(self.tables_that("running")) - self.tables_with((number + 1) * (ROWS + LATE + BAD)):
+                assert time.monotonic() < deadline
                 time.sleep(0.1)
             failed = self.tables_that("failed")
             for table in failed:
@@ -93,6 +95,11 @@ class Life:
     def tables_that(self, status: str) -> list[str]:
         """Return the tables of which SHOW says that they have a status."""
         return [r["tableName"] for r in rows_of(self.engine, "SHOW STREAMING TABLES") if r["status"] == status]
+
+    def tables_with(self, rows: int) -> set[str]:
+        """Return the tables that have read so many rows."""
+        found = self.engine.catalog.streaming_tables()
+        return {entry.name for entry in found if step_log(self.engine.folder, entry).last().read == rows}
 
     def met(self, act: Callable[[], Any]) -> bool:
         """Say whether ``act`` met a full disk; it may meet nothing else."""

@@ -12,7 +12,8 @@ and so comes last.
 The twins read the same input in the same steps: a file each, a transaction each. So everything of the two is equal
 but the machine's clock, down to the number of the step, the watermark and the index of each pane. The one exception
 is ``over``, which reads what ``plain`` has emitted when it looks: its steps differ from run to run. Of it, what stands
-in the end is compared, that it read each pane of ``plain`` once, and that its panes are numbered without a gap.
+in the end is compared and what it set aside, that it read each pane of ``plain`` once, and that its panes are numbered
+without a gap.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from tests.recovery.scenery import (
 )
 from tests.statements import rows_of
 from warehouse.engine import Engine
-from warehouse.streaming import bad_rows, kafka_client, log, slices, state, upkeep
+from warehouse.streaming import kafka_client, log, slices, state, upkeep
 
 CLOCK = ("_emitted_at", "_at")
 ONE_FILE_A_STEP = ", maxFilesPerTrigger '1'"
@@ -78,8 +79,8 @@ def judge(root: Path, names: list[str], last: bool = True) -> None:
         found = [*differences(engine, alike, CLOCK), *_of_steps(engine, alike), *_of_bad_rows(engine, "{}")]
         if servers := _servers(root):
             found += [*_of_bad_rows(engine, TOPIC + "_{}"), *_of_partitions(engine), *_of_what_was_sent(servers)]
-        if last and "over" in names:
-            found += _of_over(engine)
+        if "over" in names:
+            found += [*_of_bad_rows(engine, "plain_{}"), *(_of_over(engine) if last else ())]
         read = rows_of(engine, "SELECT sum(rows_in) AS n FROM stream_progress('plain_s')")[0]["n"]
         panes = rows_of(engine, "SELECT count(*) AS n FROM panes('fixed_s')")[0]["n"]
     (root / "judgement.json").write_text(json.dumps({"differences": found, "rows": read, "panes": panes}))
@@ -94,7 +95,7 @@ def _of_steps(engine: Engine, names: list[str]) -> Iterator[str]:
 
 def _of_bad_rows(engine: Engine, source: str) -> Iterator[str]:
     """Yield what tells the bad rows as they are stored, of each table its own: the relation shows them once for all."""
-    path = bad_rows.table_path(engine.folder, "default", source)
+    path = engine.folder / "streams" / f"default.{source}" / "bad_rows"
     yield from compared(
         engine, f"(SELECT *, rtrim('su', _table) AS whose FROM delta.`{path}`)", [*CLOCK, "_table", "__w_reader"]
     )

@@ -54,5 +54,5 @@ def after(session: SparkSession, folder: Path, last: Commit, record: Commit, pla
                     else:
                         session.sql(text.format(panes.delta_path(folder / kind))).collect()
                     faults.passed("together")
-                except RAISED as error:
+                except (*RAISED, OSError) as error:
                     _log.warning("%s of %s: %s", text.partition(" ")[0], folder.name, error)
