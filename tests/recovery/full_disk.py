@@ -166,7 +166,8 @@ def main(act: str, disk: Path, data: Path, times: int, seed: int, servers: str) 
             rows_of(
                 engine,
                 f"CREATE STREAM {stream} {COLUMNS} USING {options[stream]} WATERMARK at DELAY OF INTERVAL 1 SECOND;"
-                f"CREATE STREAMING TABLE {table} AS {QUERY.format(stream, -1)} TRIGGER EVERY 1 ROWS RETRACTING",
+                f"CREATE STREAMING TABLE {table} AS {QUERY.format(stream, -1)} TRIGGER EVERY 1 ROWS RETRACTING"
+                " ALLOWED LATENESS INTERVAL 1 SECOND",
             )
         life = Life(engine, disk, random.Random(seed), tables, arrive)
         full = sum((life.refreshed if act == "refresh" else life.run_on)(number) for number in range(1, times + 1))
