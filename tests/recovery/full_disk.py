@@ -1,7 +1,8 @@
 """A life on a small disk that fills up again and again.
 
 Usage: ``python -m tests.recovery.full_disk refresh|run <disk> <data> <times> <seed> <broker>``; ``disk`` is the mount
-point of an empty file system of 128 MB. Prints how often a table met it full, and what stands in the end.
+point of an empty file system of 128 MB. Prints how often a table met it full and what it had written of its step by
+then, and what stands in the end.
 
 Under ``refresh`` the disk is full before a step begins, but for a random rest; under ``run`` the tables run on, and it
 fills up at a random moment after rows have arrived. One table reads the files in ``data``, one the broker's topic.
@@ -13,10 +14,10 @@ import json
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tests.recovery.scenery import TOPIC
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
-from warehouse.streaming.runner import step_log
+from warehouse.streaming.runner import step_log, table_folder
 
 ROWS, LATE, BAD = 20_000, 50, 2
 """Of an arrival: rows that count, rows that are late from the third arrival on, and bad ones."""
@@ -59,17 +60,15 @@ class Life:
     tables: dict[str, str]
     arrive: Callable[[int], None]
 
-    def refreshed(self, number: int) -> int:
-        """Fill the disk but for a random rest, let rows arrive, and refresh; return how many tables met it full."""
-        full = 0
-        with self.filled(self.rng.randrange(1_500_000)):
+    def refreshed(self, number: int) -> list[str]:
+        """Fill the disk but for a random rest, let rows arrive, and refresh; return where tables met it full."""
+        with self.filled(self.rng.randrange(4_000_000)):
             self.arrive(number)
-            for table in self.tables.values():
-                full += self.met(partial(rows_of, self.engine, f"REFRESH STREAMING TABLE {table}"))
-        return full
+            full = [table for table in self.tables.values() if self.met(f"REFRESH STREAMING TABLE {table}")]
+        return [*map(self.reached, full)]
 
-    def run_on(self, number: int) -> int:
-        """Let rows arrive and the disk fill up while tables run on; return how many of them met it full.
+    def run_on(self, number: int) -> list[str]:
+        """Let rows arrive and the disk fill up while tables run on; return where they met it full.
 
         Such a table has failed, and says so, until it is started again once there is room.
         """
@@ -77,7 +76,7 @@ class Life:
             rows_of(self.engine, f"START STREAMING TABLE {table} EVERY INTERVAL 1 SECOND")
         self.arrive(number)
         time.sleep(self.rng.uniform(0.0, 3.0))
-        with self.filled(self.rng.randrange(500_000)):
+        with self.filled(self.rng.randrange(4_000_000)):
             deadline = time.monotonic() + 300
             while set(self.tables_that("running")) - self.tables_with((number + 1) * (ROWS + LATE + BAD)):
                 assert time.monotonic() < deadline
@@ -86,11 +85,21 @@ class Life:
             for table in failed:
                 told = str(rows_of(self.engine, f"DESCRIBE EXTENDED STREAMING TABLE {table}"))
                 assert "failed: [WAREHOUSE_DISK_FULL] No space is left" in told, told
-        stops = (partial(rows_of, self.engine, f"STOP STREAMING TABLE {table}") for table in self.tables.values())
-        full = sum(map(self.met, stops))
-        assert full >= len(failed)
+        full = [table for table in self.tables.values() if self.met(f"STOP STREAMING TABLE {table}")]
+        assert set(full) >= set(failed)
         assert not self.tables_that("failed")
-        return full
+        return [*map(self.reached, full)]
+
+    def reached(self, table: str) -> str:
+        """Return what a table has written of the step that it is in, if it is in one."""
+        (entry,) = (found for found in self.engine.catalog.streaming_tables() if found.name == table)
+        log, folder = step_log(self.engine.folder, entry), table_folder(self.engine.folder, entry)
+        step = log.last().step + 1
+        if log.intent(step) is None:
+            return "between steps"
+        if rows_of(self.engine, f"SELECT 1 FROM delta.`{folder}/panes` WHERE _step = {step} LIMIT 1"):
+            return "panes"
+        return "delta" if (folder / "state" / f"delta-{step:09}" / "_SUCCESS").exists() else "intent"
 
     def tables_that(self, status: str) -> list[str]:
         """Return the tables of which SHOW says that they have a status."""
@@ -101,10 +110,10 @@ class Life:
         found = self.engine.catalog.streaming_tables()
         return {entry.name for entry in found if step_log(self.engine.folder, entry).last().read == rows}
 
-    def met(self, act: Callable[[], Any]) -> bool:
-        """Say whether ``act`` met a full disk; it may meet nothing else."""
+    def met(self, statement: str) -> bool:
+        """Say whether a statement met a full disk; it may meet nothing else."""
         try:
-            act()
+            rows_of(self.engine, statement)
         except WarehouseError as error:
             assert error.condition == "WAREHOUSE_DISK_FULL", error.render()
             return True
@@ -170,7 +179,8 @@ def main(act: str, disk: Path, data: Path, times: int, seed: int, servers: str) 
                 " ALLOWED LATENESS INTERVAL 1 SECOND",
             )
         life = Life(engine, disk, random.Random(seed), tables, arrive)
-        full = sum((life.refreshed if act == "refresh" else life.run_on)(number) for number in range(1, times + 1))
+        once = life.refreshed if act == "refresh" else life.run_on
+        full = Counter(reached for number in range(1, times + 1) for reached in once(number))
         for table in tables.values():
             rows_of(engine, f"REFRESH STREAMING TABLE {table}")
         print(json.dumps({"full": full, "found": life.found()}))
