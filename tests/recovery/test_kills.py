@@ -40,8 +40,8 @@ WHOSE = {
     **dict.fromkeys(("delta", "late_rows", "base", "cleaned"), ("fixed", "sessions")),
 }
 """The tables that soon get to a kind of write; to any other, all but ``over`` do."""
-PAUSE, LONGEST = 10.0, 60.0
-"""Seconds from one arrival of rows to the next, and for which a life may go without the write that is to end it."""
+PAUSE, LONGEST = 30.0, 60.0
+"""Seconds from one arrival of rows to the next in a life, and for which it may go without the write that ends it."""
 JUDGED = 50
 """Kills from one judgement to the next."""
 
