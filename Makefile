@@ -12,7 +12,7 @@ help:
 	@echo "make warm    engines that start sooner, for an archive of classes on disk"
 	@echo "make demo    a year of flights through windowed, corrected SQL"
 	@echo "make test    the test suite"
-	@echo "make soak    death at every write boundary, and twenty times at random; every algorithm on flights; executors that die"
+	@echo "make soak    death at every write boundary, kills and full disks, of tables that refresh and that run on; every algorithm on flights; executors that die"
 	@echo "make dbt     dbt builds a project over the endpoint, and its adapter's basic suite passes"
 	@echo "make check   ruff and mypy"
 	@echo "make flink   Flink in an environment of its own: a peer of the streaming benchmark"

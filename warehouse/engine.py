@@ -496,8 +496,10 @@ class Engine:
                     source, message=f"streaming table {entry.qualified} {'started' if started else 'runs already'}"
                 )
             case plans.Stop(entry=entry):
-                self.started.drop(entry.qualified)
-                stopped = self.tables.stop(entry)
+                try:
+                    stopped = self.tables.stop(entry)
+                finally:  # it fails itself where the disk is full
+                    self.started.drop(entry.qualified)
                 return Result(
                     source, message=f"streaming table {entry.qualified} {'stopped' if stopped else 'was not running'}"
                 )
@@ -613,7 +615,7 @@ class Engine:
                 e.schema,
                 e.name,
                 "stateless" if e.stateless else e.mode,
-                "running" if self.tables.is_running(e) else "idle",
+                self._status(e).partition(":")[0],
             )
             for e in found
             if e.name in wanted
@@ -630,12 +632,24 @@ class Engine:
             facts = [("Name", entry.qualified), ("Reads", ", ".join(entry.sources)), ("Mode", entry.mode)]
             facts += [f for f in entry.facts if f[0] != "Keys"]
             facts += [("Steps", str(last.step)), ("Watermark", _instant(last.after)), ("Panes", str(folder / "panes"))]
-            facts += [("Created", entry.created_at), ("Status", "running" if self.tables.is_running(entry) else "idle")]
+            facts += [("Created", entry.created_at), ("Status", self._status(entry))]
             facts += [("Comment", entry.comment)] if entry.comment else []
             facts += [(f"Property {k}", "***" if is_secret(k) else v) for k, v in entry.properties]
             rows += [("", "", ""), ("# Streaming table", "", "")]
             rows += [(label, text, "") for label, text in [*facts, ("Text", without_secrets(entry.text))]]
         return _Lines(DESCRIBED, rows)
+
+    def _status(self, entry: StreamingTableEntry) -> str:
+        """Return ``running``, ``idle``, or what has ended the table's run in the background, after ``failed:``."""
+        from warehouse.execution.spark_errors import translate
+
+        if self.tables.is_running(entry):
+            return "running"
+        failure = self.tables.failure(entry)
+        if failure is None:
+            return "idle"
+        told = translate(failure, SourceText("")).diagnostics[0]
+        return f"failed: [{told.condition}] {told.message}"
 
     def _report(self, entry: StreamingTableEntry, commit: Commit) -> None:
         """Tell of a step: the engine's own listener of each, those of other sessions of what they run."""

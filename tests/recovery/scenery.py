@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ def stream(name: str, data: Path, options: str = "") -> str:
 FROM_KAFKA = ("sessions", "plain", "over")
 """Those tables that read the topic, where there is one; ``over`` by way of ``plain``."""
 TOPIC = "readings"
+SENT_ON, SPREAD = "fixed", "sliding"
+"""Where there is a broker: the table whose panes are sent on to it, and the one whose panes are distributed."""
 
 
 def topic_stream(twin: str, servers: str) -> str:
@@ -55,8 +58,20 @@ def topic_stream(twin: str, servers: str) -> str:
     )
 
 
-def table(name: str, twin: str, source: str = "") -> str:
-    return f"CREATE STREAMING TABLE {name}_{twin} AS {TABLES[name].format(s=source or twin, u=twin)}"
+def table(name: str, twin: str, servers: str | None = None) -> str:
+    """Return what makes a table: over files, or as ``FROM_KAFKA``, ``SENT_ON`` and ``SPREAD`` say."""
+    source = f"{TOPIC}_{twin}" if servers and name in FROM_KAFKA else twin
+    query, properties = TABLES[name].format(s=source, u=twin), ""
+    if servers and name == SENT_ON:
+        properties = f" TBLPROPERTIES ('kafka.bootstrap.servers' = '{servers}', 'kafka.topic' = '{sent(twin)}')"
+    if servers and name == SPREAD:
+        query, properties = f"{query} DISTRIBUTE BY k", " TBLPROPERTIES ('partitions' = '2')"
+    return f"CREATE STREAMING TABLE {name}_{twin}{properties} AS {query}"
+
+
+def sent(twin: str) -> str:
+    """Return the topic that gets the panes of ``SENT_ON``."""
+    return f"sent_{twin}"
 
 
 def records(number: int, count: int = 24) -> list[str]:
@@ -112,13 +127,10 @@ def differences(engine: Any, names: Sequence[str], unlike: Sequence[str] = ()) -
 def compared(engine: Any, relation: str, unlike: Sequence[str] = ()) -> Iterator[str]:
     """Yield what tells the rows of a relation of the disturbed table from its twin's."""
     one, other = (_texts(engine, relation.format(twin), unlike) for twin in "su")
-    missing, extra = list(other), []
-    for row in one:
-        missing.remove(row) if row in missing else extra.append(row)
-    yield from (f"{relation}: {row} is missing" for row in missing)
-    yield from (f"{relation}: {row} should not be there" for row in extra)
+    yield from (f"{relation}: {row} is missing" for row in (other - one).elements())
+    yield from (f"{relation}: {row} should not be there" for row in (one - other).elements())
 
 
-def _texts(engine: Any, relation: str, unlike: Sequence[str]) -> list[str]:
+def _texts(engine: Any, relation: str, unlike: Sequence[str]) -> Counter[str]:
     found = rows_of(engine, f"SELECT * FROM {relation}")
-    return sorted(str({k: v for k, v in row.items() if k not in unlike}) for row in found)
+    return Counter(str({k: v for k, v in row.items() if k not in unlike}) for row in found)

@@ -1,8 +1,9 @@
 """``kill -9`` at random moments, again and again on one folder; a second process is refused meanwhile.
 
-Of a REFRESH of tables over files; of tables that run on over files and a topic, under load: at random moments, and at
-each kind of write in turn. ``RECOVERY_KILLS=20 RECOVERY_SEED=1 pytest tests/recovery/test_kills.py -s`` kills twenty
-times and tells when.
+Of a REFRESH of tables over files, at random moments. Of tables that run on over files and a topic, under load: after
+each kind of write, in random order, and at random moments. ``RECOVERY_KILLS=20 RECOVERY_SEED=1 pytest
+tests/recovery/test_kills.py -s`` kills each of them twenty times and tells when; where it kills a hundred times, each
+kind of write has to be among them.
 """
 
 from __future__ import annotations
@@ -15,20 +16,34 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import broker as brokers
-from tests.recovery.scenery import TABLES, TOPIC, send, write
+from tests.recovery.scenery import SENT_ON, SPREAD, TABLES, TOPIC, send, sent, write
 from warehouse.streaming import faults
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("RECOVERY_KILLS", "0"))
 SEED = int(os.environ.get("RECOVERY_SEED", "0"))
 FILES = 1
-FAULTS = [f"{boundary}:{count}" for boundary in faults.STEP for count in (1, 2, 4)]
+AT_ANY_MOMENT = "at any moment"
+CARDS = [*faults.STEP, "placed", *faults.SINK, *faults.UPKEEP, *[AT_ANY_MOMENT] * 3]
+"""Where lives end whose tables run on: once after each kind of write that these get to, before any comes again."""
+WHOSE = {
+    **dict.fromkeys(("slices", "slices_base", "placed"), (SPREAD,)),
+    **dict.fromkeys(faults.SINK, (SENT_ON,)),
+    **dict.fromkeys(("delta", "late_rows", "base", "cleaned"), ("fixed", "sessions")),
+}
+"""The tables that soon get to a kind of write; to any other, all but ``over`` do."""
+PAUSE, LONGEST = 30.0, 60.0
+"""Seconds from one arrival of rows to the next in a life, and for which it may go without the write that ends it."""
+JUDGED = 50
+"""Kills from one judgement to the next."""
 
 
 @pytest.mark.slow
@@ -65,8 +80,10 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
 def test_killed_again_and_again_while_running_on(tmp_path: Path) -> None:
     pytest.importorskip("confluent_kafka")
     dice, arrived, died = random.Random(SEED), 0, Counter[str]()
+    deck = list[str]()
     with brokers.running() as broker:
-        broker.topic(TOPIC)
+        for topic in (TOPIC, sent("s"), sent("u")):
+            broker.topic(topic)
         (tmp_path / "broker").write_text(broker.servers)
 
         def arrive() -> None:
@@ -76,25 +93,52 @@ def test_killed_again_and_again_while_running_on(tmp_path: Path) -> None:
             send(broker, arrived)
 
         arrive()
-        for life in range(KILLS + 1):  # the first one makes the tables
-            fault = dice.choice(FAULTS) if life % 2 else None
-            process = _begun(tmp_path, "run", *dice.sample(list(TABLES), len(TABLES)), fault=fault)
-            until = time.monotonic() + (20.0 if fault or not life else dice.uniform(0.0, 8.0))
-            while time.monotonic() < until and process.poll() is None:
-                arrive()
-                time.sleep(2)
+        for life in range(KILLS):  # the first one makes the tables
+            deck = deck or dice.sample(CARDS, len(CARDS))
+            kind = deck.pop() if life else AT_ANY_MOMENT
+            fault = None if kind == AT_ANY_MOMENT else f"{kind}:{dice.choice((1, 1, 2))}"
+            began = time.monotonic()
+            process = _begun(tmp_path, "run", *_running(kind, dice), fault=fault)
+            _under_load(process, arrive, LONGEST if fault else dice.uniform(0.0, 8.0))
             assert process.poll() in (None, -signal.SIGKILL), (tmp_path / "life.log").read_text()[-5000:]
-            died[fault if fault and process.poll() else "at any moment"] += 1
+            if fault and process.poll() is None:
+                deck.insert(0, kind)
+                kind = AT_ANY_MOMENT
             process.kill()
             process.wait()
-            print(f"life {life}: {dict(died)}", flush=True)
-        _judge(tmp_path, arrived)
-    print(f"{KILLS} kills, {arrived} files and transactions: all the same; {dict(died)}")
+            died[kind] += 1
+            print(f"kill {life + 1}: {fault or kind}, {time.monotonic() - began:.0f} s: {dict(died)}", flush=True)
+            if (life + 1) % JUDGED == 0 or life + 1 == KILLS:
+                began = time.monotonic()
+                _judge(tmp_path, arrived, "judge" if life + 1 == KILLS else "compare")
+                told = ", ".join(f"{count} {kind}" for kind, count in sorted(died.items()))
+                took = f"judged in {time.monotonic() - began:.0f} s"
+                print(f"{life + 1} kills ({told}), {arrived} files and transactions: all the same, {took}", flush=True)
+    assert KILLS < 100 or set(CARDS) <= set(died)
 
 
-def _judge(root: Path, files: int) -> dict[str, Any]:
+def _running(kind: str, dice: random.Random) -> list[str]:
+    """Return the tables of a life, in the order in which they start: all, or two that soon get to a kind of write."""
+    if kind == AT_ANY_MOMENT:
+        return dice.sample(list(TABLES), len(TABLES))
+    first = dice.choice(WHOSE.get(kind) or [name for name in TABLES if name != "over"])
+    both = [first, dice.choice([name for name in TABLES if name != first])]
+    return dice.sample(both, 2)
+
+
+def _under_load(process: subprocess.Popen[bytes], arrive: Callable[[], None], seconds: float) -> None:
+    """Let rows arrive until a process has died, or for so many seconds."""
+    until = time.monotonic() + seconds
+    while process.poll() is None and (left := until - time.monotonic()) > 0:
+        arrive()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(min(PAUSE, left))
+
+
+def _judge(root: Path, files: int, act: str = "judge") -> dict[str, Any]:
     """Assert that the tables came out as their twins; return the judgement of ``tests.recovery.life``."""
-    judged = subprocess.run(_command("judge", root), cwd=ROOT, capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}  # many steps
+    judged = subprocess.run(_command(act, root), cwd=ROOT, env=environment, capture_output=True, text=True)
     assert judged.returncode == 0, judged.stderr
     judgement = json.loads((root / "judgement.json").read_text())
     assert not judgement["differences"], "\n".join(judgement["differences"])

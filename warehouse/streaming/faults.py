@@ -26,6 +26,12 @@ TABLE = (
 DISTRIBUTED = ("placed", "spread")
 """Of distributed panes only. After: a step writes some, before that is noted; a replacement writes all of them anew."""
 
+SINK = ("produced", "sent", "noted")
+"""Of a sink only. After: a step's records are handed to Kafka, their transaction is committed, that is noted here."""
+
+UPKEEP = ("folded", "together")
+"""After: old commit records are in a file of history, and still files of their own; small files of Delta are one."""
+
 _wait: Callable[[str], None] | None = None
 
 
@@ -47,7 +53,7 @@ def arm(fault: str | None, act: Callable[[], None] | None = None) -> None:
         _wait = None
         return
     name, _, number = fault.partition(":")
-    known = STEP + TABLE + DISTRIBUTED
+    known = STEP + TABLE + DISTRIBUTED + SINK + UPKEEP
     if name not in known:
         raise ValueError(f"no boundary is called {name}: {', '.join(known)}")
     left = int(number or 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,7 +22,7 @@ from warehouse.catalog.store import write_atomically
 from warehouse.errors import fail
 from warehouse.planning.kafka import SERVERS
 from warehouse.planning.sources import PANE_COLUMNS
-from warehouse.streaming import kafka_client, panes
+from warehouse.streaming import faults, kafka_client, panes
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import StepLog
 
@@ -29,7 +30,7 @@ TOPIC = "kafka.topic"
 MARK = "sent"
 """The file that holds the number of the last step whose records are in Kafka."""
 
-_PATIENCE = 30.0
+_PATIENCE, _AGAIN = 30.0, 0.2
 _LONGEST = 600_000  # milliseconds that a transaction may last; brokers allow 900,000 unless told otherwise
 
 
@@ -107,15 +108,12 @@ class Sink:
         """Get a producer, and where it is new, the number of the last step that is in Kafka."""
         if self._producer is not None:
             return
-        from confluent_kafka import TopicPartition
-
         name = f"warehouse-{self.entry.id}"
         ours = {"transactional.id": name, "transaction.timeout.ms": _LONGEST, "linger.ms": 5}
         producer = kafka_client.producer(self.config | ours)
         producer.init_transactions(_PATIENCE)  # a transaction that was left open is aborted here
         self._group = kafka_client.consumer(self.config | {"group.id": name, "isolation.level": "read_committed"})
-        (place,) = self._group.committed([TopicPartition(self.topic, 0)], timeout=_PATIENCE)
-        self._sent, self._producer = max(self._sent, place.offset), producer
+        self._sent, self._producer = max(self._sent, committed(self._group, self.topic)), producer
 
     def _send(self, step: int) -> None:
         """Send one step's records and its number, all or none."""
@@ -125,9 +123,11 @@ class Sink:
         for row in self._records(step).toLocalIterator():
             key = None if row["key"] is None else json.dumps(list(row["key"]), default=str, ensure_ascii=False)
             self._produce(key, row["value"])
+        faults.passed("produced")
         place = [TopicPartition(self.topic, 0, step)]
         self._producer.send_offsets_to_transaction(place, self._group.consumer_group_metadata(), _PATIENCE)
         self._producer.commit_transaction(_LONGEST / 1000)
+        faults.passed("sent")
         self._sent = step
 
     def _produce(self, key: str | None, value: str) -> None:
@@ -150,6 +150,28 @@ class Sink:
 
     def _note(self, step: int) -> None:
         write_atomically(self.folder / MARK, str(step))
+        faults.passed("noted")
+
+
+def committed(group: Any, topic: str) -> int:
+    """Return the offset that a consumer's group has in partition 0, below 0 where it has none.
+
+    A broker that has just started, or become the group's coordinator, says so for a while: it is asked again.
+    """
+    from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+    soon = (
+        KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE,
+    )  # fmt: skip
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            (place,) = group.committed([TopicPartition(topic, 0)], timeout=_PATIENCE)
+            return place.offset
+        except KafkaException as error:
+            if error.args[0].code() not in soon or time.monotonic() > deadline:
+                raise
+            time.sleep(_AGAIN)
 
 
 def _configuration(given: dict[str, str]) -> dict[str, Any]:

@@ -204,12 +204,22 @@ class StepLog:
         loose = sorted(self.commits.glob("*.json"))
         if len(loose) < 2 * LOOSE:
             return
-        folded = loose[:LOOSE]
+        done = max((file.stem.partition("-")[2] for file in self.folded()), default="")
+        left = [file for file in loose if file.stem <= done]  # by whoever died while folding
+        folded = loose[len(left) :][:LOOSE]
+        if len(loose) - len(left) < 2 * LOOSE:
+            self._forget(left)
+            return
         lines = "".join(json.dumps(_read(file)) + "\n" for file in folded)
         write_atomically(self.history / f"{folded[0].stem}-{folded[-1].stem}.jsonl", lines)
-        for file in (*folded, *(i for i in self.intents.glob("*.json") if i.stem <= folded[-1].stem)):
-            file.unlink(missing_ok=True)
+        faults.passed("folded")
+        self._forget([*left, *folded])
         for file in self.folded()[:-HISTORY]:
+            file.unlink(missing_ok=True)
+
+    def _forget(self, folded: list[Path]) -> None:
+        """Remove the files of commit records that are folded, the oldest first, and their intents."""
+        for file in (*folded, *(i for i in self.intents.glob("*.json") if folded and i.stem <= folded[-1].stem)):
             file.unlink(missing_ok=True)
 
     def folded(self) -> list[Path]:

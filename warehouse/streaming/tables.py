@@ -461,6 +461,11 @@ class StreamingTables:
         found = self._running.get(entry.id)
         return found is not None and found.thread.is_alive()
 
+    def failure(self, entry: StreamingTableEntry) -> BaseException | None:
+        """Return what has ended the table's run in the background, None if nothing has, or if STOP has told it."""
+        found = self._running.get(entry.id)
+        return found.failure[0] if found and found.failure else None
+
     def close(self) -> None:
         """Stop everything that runs."""
         for entry in self.catalog.streaming_tables():

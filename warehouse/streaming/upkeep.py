@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from warehouse.execution.spark_errors import RAISED
-from warehouse.streaming import panes
+from warehouse.streaming import faults, panes
 from warehouse.streaming.log import Commit
 from warehouse.streaming.placement import Placement
 
@@ -53,5 +53,6 @@ def after(session: SparkSession, folder: Path, last: Commit, record: Commit, pla
                         placement.gather(session, folder / kind)
                     else:
                         session.sql(text.format(panes.delta_path(folder / kind))).collect()
-                except RAISED as error:
+                    faults.passed("together")
+                except (*RAISED, OSError) as error:
                     _log.warning("%s of %s: %s", text.partition(" ")[0], folder.name, error)

@@ -80,6 +80,19 @@ def test_whoever_dies_while_folding_leaves_both(tmp_path: Path, monkeypatch: pyt
     assert [r.step for r in log.all()] == list(range(1, 2 * LOOSE + 2))
 
 
+@pytest.mark.parametrize("gone", [0, 1, LOOSE - 1])
+def test_records_that_a_death_left_are_not_folded_again(tmp_path: Path, gone: int) -> None:
+    log = folded(StepLog(tmp_path), 2 * LOOSE - 1)
+    before = {file: file.read_text() for file in log.commits.glob("*.json")}
+    log.commit(Commit(2 * LOOSE, 1, 1, 0, 1))
+    for file in sorted(before)[gone:LOOSE]:
+        file.write_text(before[file])
+    for number in range(2 * LOOSE + 1, 4 * LOOSE):
+        log.commit(Commit(number, 1, 1, 0, 1))
+    assert [r.step for r in log.all()] == list(range(1, 4 * LOOSE))
+    assert [f.name for f in log.folded()] == ["000000001-000000100.jsonl", "000000101-000000200.jsonl"]
+
+
 def test_a_drain_does_not_drain_the_readers(tmp_path: Path) -> None:
     log = StepLog(tmp_path)
     log.commit(Commit(1, 0, 10, 0, 5))
