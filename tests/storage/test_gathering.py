@@ -53,7 +53,7 @@ VALUES = {
 
 @pytest.fixture(autouse=True)
 def gathering(engine: Engine, schema: str) -> Iterator[None]:
-    """The classes are there, which the first engine of all compiles behind the first statements; on again afterwards."""
+    """The classes are there, which the first engine compiles behind its first statements; on again afterwards."""
     for _ in range(60):
         list(engine.run("SELECT 1"))
         if engine.kept._gathers:
@@ -108,12 +108,12 @@ def test_of_what_changes_a_table(engine: Engine) -> None:
     told = on_and_off(
         engine,
         "CREATE TABLE {t} PARTITIONED BY (p) AS"
-        " SELECT id AS `a.b`, concat('w', id % 5) AS w, id % 3 AS p, named_struct('x', id, 'y', date_add(DATE'2024-01-01',"
-        " CAST(id AS INT))) AS s FROM range(0, 40, 1, 2);"
+        " SELECT id AS `a.b`, concat('w', id % 5) AS w, id % 3 AS p, named_struct('x', id, 'y',"
+        " date_add(DATE'2024-01-01', CAST(id AS INT))) AS s FROM range(0, 40, 1, 2);"
         "UPDATE {t} SET w = repeat(w, 20) WHERE `a.b` % 7 = 1; DELETE FROM {t} WHERE `a.b` = 39;"
         "ALTER TABLE {t} ADD COLUMN later DECIMAL(12, 2);"
-        "MERGE INTO {t} USING (SELECT id * 2 AS n FROM range(25)) ON `a.b` = n WHEN MATCHED THEN UPDATE SET later = n / 4"
-        " WHEN NOT MATCHED THEN INSERT (`a.b`, p) VALUES (n, 9);"
+        "MERGE INTO {t} USING (SELECT id * 2 AS n FROM range(25)) ON `a.b` = n"
+        " WHEN MATCHED THEN UPDATE SET later = n / 4 WHEN NOT MATCHED THEN INSERT (`a.b`, p) VALUES (n, 9);"
         "INSERT OVERWRITE {t} SELECT * FROM {t} WHERE p < 9; OPTIMIZE {t}",
     )
     assert len(told) > 10
