@@ -4,7 +4,7 @@ import importlib
 import sys
 
 BENCHMARKS = (
-    "classics", "clustered", "copartition", "endpoint", "faults", "generate", "latency", "loading", "nexmark",
+    "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "generate", "latency", "loading", "nexmark",
     "pagerank", "pavlo", "recovery", "skew", "state", "streaming", "tpch", "triggers", "udf_join", "video",
 )  # fmt: skip
 
