@@ -1,24 +1,25 @@
 """Half a day in an hour: streaming tables that run on for twelve simulated hours, and what piles up meanwhile.
 
-Each 30 simulated seconds a file of 300 rows arrives, a few of them late or broken, and the clock that steps go by moves
-on; every table takes it before the next one comes, and files that all have read are removed. The tables run on
-(``START … EVERY INTERVAL 1 SECOND``) side by side: tumbling windows with lateness, retracting sessions that fire early
-and late, sliding windows, rows as they are, and a reader of the sessions' changes. After a quarter of the time the
-engine is closed, its JVM with it, and the same folder opened again; so the two thirds that are compared are of one
-process. Where the wall clock counts, to the files of Delta that compactions replaced, its time is shortened as the
-simulated one is.
+Each 30 simulated seconds a file of 300 rows arrives, a few of them late or broken, the clock that steps go by moves
+on, and every table takes the file in a step (``REFRESH``); files that all have read are removed. The tables: tumbling
+windows with lateness, retracting sessions that fire early and late, sliding windows, rows as they are, and a reader of
+the sessions' changes. After a quarter of the time the engine is closed, its JVM with it, and the same folder opened
+again; so the two thirds that are compared are of one process. What goes by the wall clock, the time for which files
+stay that compactions replaced (``warehouse.streaming.panes.RETAINED``) and the stream's ``maxFileAge`` of an hour, is
+shortened as the simulated time is (``--pace``).
 
 Sampled are, after a collection of garbage: the heap, memory and threads of the JVM, Python's memory and the callbacks
 that the JVM may still ask it for, the files of the folder and their bytes by kind, the state, and seconds of the steps
-since the sample before. All must be flat, but for the rows that the tables emit or keep aside, and the history of steps,
-of which ``warehouse.streaming.log.HISTORY`` files are kept.
+since the sample before. All must be flat, but for the rows that the tables emit or keep aside, and the history of
+steps, of which ``warehouse.streaming.log.HISTORY`` files are kept.
 
-Usage: ``python -m benchmarks endurance [--hours 12] [--every 30] [--rows 300] [--samples 72]``. Writes
+Usage: ``python -m benchmarks endurance [--hours 12] [--every 30] [--pace 3] [--tables a,b] [--rows 300]``. Writes
 ``benchmarks/out/endurance.{md,json,png}``.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import os
@@ -28,7 +29,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +40,7 @@ from unittest import mock
 from benchmarks import arguments, report
 from benchmarks.protocol import machine
 from benchmarks.systems import Warehouse
-from warehouse.streaming import feed
+from warehouse.streaming import feed, panes
 from warehouse.streaming.log import Commit, StepLog
 from warehouse.streaming.runner import step_log
 
@@ -61,6 +63,8 @@ MUCH_LATER, LATER = 3600, 240
 """Seconds by which rows are late: for all windows, and for some."""
 KEPT_FILES = 20
 """Files that stay after all tables have read them."""
+FILE_AGE = 3600
+"""Seconds after which the stream may forget a file."""
 SETTINGS = {"memory": "2g"}
 
 RESULT = ("rows emitted or kept aside, MB", "history, files", "history, MB")
@@ -75,22 +79,30 @@ class Sample:
     figures: dict[str, float]
 
 
+@dataclass
+class Clock:
+    """The clock that steps go by, in microseconds."""
+
+    now: int = BEGAN
+
+
 class Site:
-    """A warehouse with its stream, and the clock of its steps.
+    """A warehouse with its stream and tables.
 
     Args:
-        scratch: where everything is. every: simulated seconds from file to file. rows: of a file. tables: their names.
+        scratch: where everything is. clock: of its steps. rows: of a file. tables: their names.
+        file_age: seconds after which the stream may forget a file.
     """
 
-    def __init__(self, scratch: Path, every: int, rows: int, tables: Sequence[str]):
+    def __init__(self, scratch: Path, clock: Clock, rows: int, tables: Sequence[str], file_age: int):
         self.home, self.arriving, self.draft = scratch / "warehouse", scratch / "events", scratch / "draft"
-        self.every, self.rows, self.clock, self.number = every, rows, BEGAN, 0
+        self.clock, self.rows, self.number = clock, rows, 0
         self.arriving.mkdir()
         self.system = Warehouse.open(self.home, SETTINGS)
         self.steps = dict.fromkeys(tables, 0)
         self.system.run(
-            f"CREATE STREAM events (key BIGINT, value INT, at TIMESTAMP) USING json OPTIONS (path '{self.arriving}')"
-            " WATERMARK at DELAY OF INTERVAL 30 SECONDS"
+            f"CREATE STREAM events (key BIGINT, value INT, at TIMESTAMP) USING json OPTIONS (path '{self.arriving}',"
+            f" maxFileAge '{file_age}s') WATERMARK at DELAY OF INTERVAL 30 SECONDS"
         )
         for name in tables:
             self.system.run(f"CREATE STREAMING TABLE {name} AS {TABLES[name]}")
@@ -101,10 +113,11 @@ class Site:
         self.system.close()
         self.system = Warehouse.open(self.home, SETTINGS)
 
-    def step(self) -> None:
-        """Let the next file arrive and all tables take it."""
-        self.number, self.clock = self.number + 1, self.clock + self.every * 1_000_000
-        self.draft.write_text("\n".join(lines(self.number, self.rows, self.clock, self.every)) + "\n")
+    def step(self, seconds: int) -> None:
+        """Let the next file arrive, so many seconds after the last one, and all tables take it."""
+        self.number += 1
+        self.clock.now += seconds * 1_000_000
+        self.draft.write_text("\n".join(lines(self.number, self.rows, self.clock.now, seconds)) + "\n")
         self.draft.rename(self.arriving / f"{self.number:06}.json")
         for name in self.logs:
             self.system.run(f"REFRESH STREAMING TABLE {name}")
@@ -113,7 +126,7 @@ class Site:
     def sample(self) -> Sample:
         """Return what is there now."""
         figures = processes(self.system) | folder(self.home) | self._delta() | self._stepped()
-        return Sample((self.clock - BEGAN) / 3.6e9, figures)
+        return Sample((self.clock.now - BEGAN) / 3.6e9, figures)
 
     def _delta(self) -> dict[str, float]:
         """Return what the Delta tables hold, the rest of whose files was replaced."""
@@ -209,36 +222,50 @@ def kind(place: Sequence[str]) -> str:
     return "others"
 
 
+def lived(chosen: argparse.Namespace, count: int) -> Iterator[Sample]:
+    """Let ``count`` files arrive, and yield what there is ``chosen.samples`` times meanwhile."""
+    clock = Clock()
+    scaled = chosen.pace / chosen.every
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        mock.patch.object(feed, "now", lambda: clock.now),
+        mock.patch.object(panes, "RETAINED", panes.RETAINED * scaled),
+    ):
+        site = Site(Path(scratch), clock, chosen.rows, chosen.tables.split(","), round(FILE_AGE * scaled))
+        try:
+            for number in range(1, count + 1):
+                site.step(chosen.every)
+                if number * chosen.samples // count != (number - 1) * chosen.samples // count:
+                    yield site.sample()
+                if number == count // 4:
+                    site.restart()
+        finally:
+            site.system.close()
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Let the time pass, print what piled up and write it down."""
+    """Let the time pass, print what piled up and write it down, also where it is interrupted."""
     asked = arguments.parser("endurance", __doc__)
     asked.add_argument("--hours", type=float, default=12, help="simulated")
     asked.add_argument("--every", type=int, default=30, help="simulated seconds from file to file")
+    asked.add_argument("--pace", type=float, default=3.0, help="real seconds in which about so much time passes")
     asked.add_argument("--rows", type=int, default=300, help="of a file")
-    asked.add_argument("--tables", default=",".join(TABLES), help="which")
+    asked.add_argument("--tables", default=",".join(TABLES), help=", ".join(TABLES))
     asked.add_argument("--samples", type=int, default=48, help="how often to look")
     chosen = asked.parse_args(argv)
-    count = int(chosen.hours * 3600 / chosen.every)
+    count, begun = int(chosen.hours * 3600 / chosen.every), time.monotonic()
     samples: list[Sample] = []
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as name:
-        with mock.patch.object(feed, "now", lambda: site.clock if site else BEGAN):
-            site: Site | None = None
-            site = Site(Path(name), chosen.every, chosen.rows, chosen.tables.split(","))
-            for number in range(1, count + 1):
-                site.step()
-                if number * chosen.samples // count != (number - 1) * chosen.samples // count:
-                    samples.append(site.sample())
-                    print(f"{time.monotonic() - begun:.0f} s {samples[-1]}", file=sys.stderr, flush=True)
-                if number == count // 4:
-                    site.restart()
-            site.system.close()
+    with suppress(KeyboardInterrupt):
+        for sample in lived(chosen, count):
+            samples.append(sample)
+            print(f"{time.monotonic() - begun:.0f} s {sample}", file=sys.stderr, flush=True)
     told = (
-        f"{count:,} steps of {chosen.rows} rows for each table in {(time.monotonic() - begun) / 60:.0f} minutes; {machine()}."
+        f"{samples[-1].hours:.1f} simulated hours, a file of {chosen.rows} rows each {chosen.every} seconds, tables"
+        f" {chosen.tables}; {(time.monotonic() - begun) / 60:.0f} minutes, {machine()}."
         f" The engine was opened anew after {chosen.hours / 4:g} hours."
     )
     report.keep("endurance", f"{told}\n\n{verdicts(samples)}", samples)
-    draw(samples, chosen.hours / 4)
+    report.curves("endurance", series(samples), "simulated hours", chosen.hours / 4)
     return 0
 
 
@@ -260,11 +287,6 @@ def verdicts(samples: Sequence[Sample]) -> str:
         verdict = "may grow" if name in RESULT else "flat" if ratio < 1.1 else "GROWS"
         rows.append([name, *(f"{f:,.2f}" for f in (first, middle, last)), f"{ratio:.2f}", verdict])
     return report.table(["mean of each third", "first", "middle", "last", "last : middle", ""], rows)
-
-
-def draw(samples: Sequence[Sample], restart: float) -> None:
-    """Draw the curves over simulated hours."""
-    report.curves("endurance", {n: p for n, p in series(samples).items()}, "simulated hours", restart)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamEntry
 from warehouse.execution.standing import StandingQuery
 from warehouse.planning.sources import StreamSource
-from warehouse.streaming.checkpoint import forget_unplanned
+from warehouse.planning.streams import FILE_FORMATS
+from warehouse.streaming.checkpoint import forget_aged, forget_unplanned
 from warehouse.streaming.kafka_offsets import is_behind
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.pace import Bound
@@ -42,6 +43,7 @@ class Arrivals:
     def __init__(self, sources: tuple[StreamSource, ...], frames: Frames, checkpoint: Path):
         self.frames, self.checkpoint = frames, checkpoint
         self._count = len(sources)
+        self._ages = {n: age for n, s in enumerate(sources) if (age := _file_age(s))}
         entries = [source.entry for source in sources]
         self.can_stay = all(isinstance(entry, StreamEntry) and entry.format == "kafka" for entry in entries)
         """Whether ``look`` may be used: for sources that are slow to open, and tell how much more they have."""
@@ -58,7 +60,7 @@ class Arrivals:
             BaseException: what ``take`` raised, or Spark.
         """
         self.close()
-        forget_unplanned(self.checkpoint)
+        self._mend()
         writer = self._tagged(bound).writeStream.foreachBatch(self._offer).trigger(availableNow=True)
         with self._taking(take):
             query = writer.option("checkpointLocation", str(self.checkpoint)).start()
@@ -93,9 +95,15 @@ class Arrivals:
             self._standing = None
 
     def _stand(self, bound: Bound | None) -> StandingQuery:
-        forget_unplanned(self.checkpoint)
+        self._mend()
         self._bound = bound
         return StandingQuery(self._tagged(bound), str(self.checkpoint), self._offer)
+
+    def _mend(self) -> None:
+        """Put the checkpoint right before it is read."""
+        forget_unplanned(self.checkpoint)
+        for number, age in self._ages.items():
+            forget_aged(self.checkpoint, number, age)
 
     @contextmanager
     def _taking(self, take: Take) -> Iterator[None]:
@@ -142,6 +150,14 @@ class Arrivals:
         if self._count == 1:
             return [batch]
         return [batch.where(F.col("__w_source") == number).select(f"__w_s{number}.*") for number in range(self._count)]
+
+
+def _file_age(source: StreamSource) -> str | None:
+    """Return the ``maxFileAge`` of a source of files, None where it has none, or may disregard it."""
+    entry = source.entry
+    if not isinstance(entry, StreamEntry) or entry.format not in FILE_FORMATS:
+        return None
+    return None if (entry.option("latestFirst") or "").lower() == "true" else entry.option("maxFileAge")
 
 
 def _struct(frame: DataFrame) -> str:
