@@ -1,8 +1,8 @@
 """The log of a Delta table to which steps append: of its many commits, those before a checkpoint are forgotten.
 
 Delta keeps commits for thirty days, and every commit lists the whole folder of them: a step a second would make five
-million files of it. So they go by their number. Streaming tables that read the table are waited for, however far behind
-they are.
+million files of it. So they go once they are old enough for other readers. Streaming tables that read the table are
+waited for, however far behind they are.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-KEPT = 128
-"""The newest versions, whose commits stay at least: for whoever has begun to read one of them."""
+KEPT = 64
+"""The newest versions, whose commits stay however old they are."""
 
 _FILE = re.compile(r"\.?(\d{20})\.(?:json|crc|checkpoint\.parquet)(?:\.crc)?")
 _CHECKPOINT = "checkpoint.parquet"
 
 
-def trim(table: Path, needed: int | None) -> None:
-    """Remove the commits before the newest checkpoint that still leaves ``KEPT`` versions.
+def trim(table: Path, old: int, needed: int | None) -> None:
+    """Remove the commits before the newest checkpoint that leaves all that may still be read, and ``KEPT`` versions.
 
     Args:
         table: the folder of the Delta table.
-        needed: the least version that is still read from, None where nobody reads.
+        old: the newest version that is old enough.
+        needed: the least version that a streaming table reads from, None where none does.
     """
     log = table / "_delta_log"
     newest, known = newest_version(table), _last_checkpoint(log)
-    until = min(newest - KEPT, known, newest if needed is None else needed)
+    until = min(newest - KEPT, old, known, newest if needed is None else needed)
     checkpoints = [number for number, file in _files(log) if number <= until and file.name.endswith(_CHECKPOINT)]
     if checkpoints:
         for _, file in sorted(f for f in _files(log) if f[0] < max(checkpoints)):

@@ -27,8 +27,8 @@ _ONLY_OF_CHANGES = ("__w_at", "__w_order_we", "__w_order_ws")
 QUOTED_INSERT = "'insert'"
 ORDER = ("coalesce(__w_order_we, __w_we)", "coalesce(__w_order_ws, __w_ws)")
 """SQL for the bounds of the window that made a row pass."""
-RETAINED = 3.0
-"""Hours for which files stay that a compaction replaced, for whoever reads an older version."""
+RETAINED = 1.0
+"""Hours for which commits stay, and files that a compaction replaced, for whoever reads an older version."""
 
 
 def delta_path(folder: Path) -> str:

@@ -1,8 +1,8 @@
 """Work that can follow the commit of a step: the small files that steps left in Delta tables become larger ones.
 
 Readers lose nothing: a compaction moves rows and changes none, which a stream over the table skips, and the files that
-it replaces stay for ``panes.RETAINED`` hours for whoever reads an older version, and longer for a streaming table that
-has yet to read them.
+it replaces stay for ``panes.RETAINED`` hours, as the commits do, for whoever reads an older version, and longer for a
+streaming table that has yet to read them.
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ def _forget(session: SparkSession, home: Path, table: Path) -> None:
     identity = session.sql(f"DESCRIBE DETAIL {panes.delta_path(table)}").collect()[0]["id"]
     needed = delta_log.needed_by_readers(home, identity)
     retained, now = panes.RETAINED * 3600, time.monotonic()
+    old = delta_log.newest_version(table, retained)
     is_due = table not in _cleaned or now - _cleaned[table] >= retained / 4
-    if is_due and (needed is None or needed >= delta_log.newest_version(table, retained)):
+    if is_due and (needed is None or needed >= old):
         session.sql(f"VACUUM {panes.delta_path(table)}").collect()
         _cleaned[table] = now
-    delta_log.trim(table, needed)
+    delta_log.trim(table, old, needed)

@@ -33,7 +33,7 @@ def versions(table: Path) -> list[int]:
 
 def test_commits_before_a_checkpoint_go(tmp_path: Path) -> None:
     found = table(tmp_path, 9, 2, 4, 8)
-    delta_log.trim(found, None)
+    delta_log.trim(found, 9, None)
     assert versions(found) == [4, 5, 6, 7, 8, 9]
     names = {file.name for file in (found / "_delta_log").iterdir()}
     assert not [name for name in names if name.lstrip(".") < f"{4:020}"]
@@ -42,21 +42,27 @@ def test_commits_before_a_checkpoint_go(tmp_path: Path) -> None:
 
 def test_what_is_read_from_stays(tmp_path: Path) -> None:
     found = table(tmp_path, 9, 2, 4, 8)
-    delta_log.trim(found, 3)
+    delta_log.trim(found, 9, 3)
+    assert versions(found)[0] == 2
+
+
+def test_what_is_not_old_stays(tmp_path: Path) -> None:
+    found = table(tmp_path, 9, 2, 4, 8)
+    delta_log.trim(found, 3, None)
     assert versions(found)[0] == 2
 
 
 @pytest.mark.parametrize("checkpoints", [(), (7,)])
 def test_without_a_checkpoint_that_is_old_enough_all_stay(tmp_path: Path, checkpoints: tuple[int, ...]) -> None:
     found = table(tmp_path, 9, *checkpoints)
-    delta_log.trim(found, None)
+    delta_log.trim(found, 9, None)
     assert versions(found)[0] == 0
 
 
 def test_a_checkpoint_counts_once_it_is_whole(tmp_path: Path) -> None:
     found = table(tmp_path, 9, 2, 4)
     (found / "_delta_log" / "_last_checkpoint").write_text(json.dumps({"version": 2}))
-    delta_log.trim(found, None)
+    delta_log.trim(found, 9, None)
     assert versions(found)[0] == 2
 
 
