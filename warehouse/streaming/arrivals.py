@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
+from warehouse.execution import callbacks
 from warehouse.execution.standing import StandingQuery
 from warehouse.planning.sources import StreamSource
 from warehouse.planning.streams import FILE_FORMATS
@@ -52,6 +54,8 @@ class Arrivals:
         self._take: Take | None = None
         self._offered = False
         self._failure: BaseException | None = None
+        self._callers: set[tuple[Any, int]] = set()
+        """Gateway and port by which the query's thread called."""
 
     def all(self, take: Take, bound: Bound | None) -> None:
         """Offer all that is there now to ``take``.
@@ -68,6 +72,7 @@ class Arrivals:
                 query.awaitTermination()
             finally:
                 query.stop()
+                self._hang_up()
 
     def look(self, take: Take, bound: Bound | None) -> bool:
         """Offer the next micro-batch to ``take``, if there is one; return whether there was more than it holds.
@@ -93,6 +98,12 @@ class Arrivals:
         if self._standing:
             self._standing.close()
             self._standing = None
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """End the connections of a query that was stopped."""
+        while self._callers:
+            callbacks.hang_up(*self._callers.pop())
 
     def _stand(self, bound: Bound | None) -> StandingQuery:
         self._mend()
@@ -120,6 +131,9 @@ class Arrivals:
     def _offer(self, batch: DataFrame, number: int) -> None:
         assert self._take
         self._offered = True
+        gateway: Any = batch.sparkSession.sparkContext._gateway
+        if port := callbacks.caller(gateway):
+            self._callers.add((gateway, port))
         try:
             self._take(self._split(batch), number)
         except BaseException as error:
