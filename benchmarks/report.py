@@ -54,6 +54,37 @@ def bars(name: str, title: str, cases: Sequence[str], series: Mapping[str, Seque
     pyplot.close(figure)
 
 
+def curves(name: str, panels: Mapping[str, Sequence[tuple[float, float]]], across: str, mark: float) -> None:
+    """Draw curves from zero, each in a panel of its own.
+
+    Draws nothing where matplotlib is not installed.
+
+    Args:
+        panels: per title the points. across: what goes across. mark: where a dashed line stands.
+    """
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        return
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    rows = -(-len(panels) // 4)
+    figure, grid = pyplot.subplots(rows, 4, figsize=(14, 1.9 * rows), layout="constrained", squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    for axes, (title, points) in zip(grid.flat, panels.items(), strict=False):
+        axes.plot([x for x, _ in points], [y for _, y in points], linewidth=1)
+        axes.axvline(mark, linestyle="--", linewidth=0.6, color="gray")
+        axes.set_title(title, fontsize="small")
+        axes.set_ylim(bottom=0)
+        axes.tick_params(labelsize="x-small")
+    figure.supxlabel(across, fontsize="small")
+    OUT.mkdir(exist_ok=True)
+    figure.savefig(OUT / f"{name}.png", dpi=110)
+    pyplot.close(figure)
+
+
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)

@@ -80,8 +80,8 @@ def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engi
     (told,) = rows_of(engine, f"EXPLAIN CREATE STREAMING TABLE t AS {sliding}")
     assert (
         "\nslices: until it fires a window is its slices of 30 seconds: a step adds one row per key and slice, and"
-        " reads none\n        rolled up by adding what enters and subtracting what leaves: avg, sum; by merging the slices"
-        " inside: max\n"
+        " reads none\n        rolled up by adding what enters and subtracting what leaves: avg, sum; by merging the"
+        " slices inside: max\n"
     ) in told["plan"]
 
 

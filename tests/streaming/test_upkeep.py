@@ -10,13 +10,17 @@ from typing import Any
 import pytest
 
 from tests.statements import Rows, rows_in
-from warehouse.streaming import log, upkeep
+from warehouse.streaming import bad_rows, delta_log, log, panes, upkeep
 from warehouse.streaming.runner import table_folder
 
 
 @pytest.fixture(scope="module")
 def rows(engine: Any) -> Iterator[Rows]:
+    interval = "spark.databricks.delta.properties.defaults.checkpointInterval"
+    known = engine.spark.conf.get(interval)
+    engine.spark.conf.set(interval, "2")
     yield from rows_in(engine, "upkept")
+    engine.spark.conf.set(interval, known)
 
 
 def files_of(engine: Any, folder: Path) -> int:
@@ -24,18 +28,27 @@ def files_of(engine: Any, folder: Path) -> int:
     return engine.spark.sql(f"DESCRIBE DETAIL delta.`{folder}`").first()["numFiles"]
 
 
+def left(table: Path, version: int) -> bool:
+    """Say whether a commit of a Delta table is still there."""
+    return (table / "_delta_log" / f"{version:020}.json").exists()
+
+
 @pytest.mark.soak
 def test_many_steps_leave_few_files(engine: Any, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The readers of a table, one by one, are told of no pane twice; old records and files are folded meanwhile."""
+    """The readers of a table, one by one, are told of no pane twice; old records and files are folded meanwhile.
+
+    Commits and files that a reader has yet to read are left where they are, however old.
+    """
     monkeypatch.setattr(upkeep, "STEPS", 3)
-    monkeypatch.setattr(upkeep, "VACUUMED", 6)
+    monkeypatch.setattr(panes, "RETAINED", 0.0)
+    monkeypatch.setattr(delta_log, "KEPT", 1)
     monkeypatch.setattr(log, "LOOSE", 2)
     arriving = tmp_path / "in"
     arriving.mkdir()
 
     def arrive(number: int) -> None:
         row = {"k": number % 3, "at": f"2026-01-01T00:00:{number:02}Z"}
-        (arriving / f"{number}.json").write_text(json.dumps(row) + "\n")
+        (arriving / f"{number}.json").write_text(json.dumps(row) + '\n{"k": \n')
 
     arrive(0)
     rows(
@@ -59,6 +72,9 @@ def test_many_steps_leave_few_files(engine: Any, rows: Rows, tmp_path: Path, mon
     assert rows("SELECT k, n FROM counts AS OF STEP 2 ORDER BY k") == [{"k": 0, "n": 1}, {"k": 1, "n": 1}]
     (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == "counts"]
     folder = table_folder(engine.tables.home, entry)
-    assert files_of(engine, folder / "panes") == 1
+    assert rows("SELECT count(*) AS n FROM bad_rows('ticks')") == [{"n": 6}]
+    aside = bad_rows.table_path(engine.tables.home, entry.schema, "ticks")
+    assert files_of(engine, folder / "panes") == files_of(engine, aside) == 1
+    assert not left(aside, 0) and left(folder / "panes", 3)
     assert len(list((folder / "commits").glob("*.json"))) < 4
     assert len(log.StepLog(folder).folded()) == 2

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
+from warehouse.execution import callbacks
 from warehouse.execution.standing import StandingQuery
 from warehouse.planning.sources import StreamSource
-from warehouse.streaming.checkpoint import forget_unplanned
+from warehouse.planning.streams import FILE_FORMATS
+from warehouse.streaming.checkpoint import forget_aged, forget_unplanned
 from warehouse.streaming.kafka_offsets import is_behind
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.pace import Bound
@@ -42,6 +45,7 @@ class Arrivals:
     def __init__(self, sources: tuple[StreamSource, ...], frames: Frames, checkpoint: Path):
         self.frames, self.checkpoint = frames, checkpoint
         self._count = len(sources)
+        self._ages = {n: age for n, s in enumerate(sources) if (age := _file_age(s))}
         entries = [source.entry for source in sources]
         self.can_stay = all(isinstance(entry, StreamEntry) and entry.format == "kafka" for entry in entries)
         """Whether ``look`` may be used: for sources that are slow to open, and tell how much more they have."""
@@ -50,6 +54,8 @@ class Arrivals:
         self._take: Take | None = None
         self._offered = False
         self._failure: BaseException | None = None
+        self._callers: set[tuple[Any, int]] = set()
+        """Gateway and port by which the query's thread called."""
 
     def all(self, take: Take, bound: Bound | None) -> None:
         """Offer all that is there now to ``take``.
@@ -58,7 +64,7 @@ class Arrivals:
             BaseException: what ``take`` raised, or Spark.
         """
         self.close()
-        forget_unplanned(self.checkpoint)
+        self._mend()
         writer = self._tagged(bound).writeStream.foreachBatch(self._offer).trigger(availableNow=True)
         with self._taking(take):
             query = writer.option("checkpointLocation", str(self.checkpoint)).start()
@@ -66,6 +72,7 @@ class Arrivals:
                 query.awaitTermination()
             finally:
                 query.stop()
+                self._hang_up()
 
     def look(self, take: Take, bound: Bound | None) -> bool:
         """Offer the next micro-batch to ``take``, if there is one; return whether there was more than it holds.
@@ -91,11 +98,23 @@ class Arrivals:
         if self._standing:
             self._standing.close()
             self._standing = None
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """End the connections of a query that was stopped."""
+        while self._callers:
+            callbacks.hang_up(*self._callers.pop())
 
     def _stand(self, bound: Bound | None) -> StandingQuery:
-        forget_unplanned(self.checkpoint)
+        self._mend()
         self._bound = bound
         return StandingQuery(self._tagged(bound), str(self.checkpoint), self._offer)
+
+    def _mend(self) -> None:
+        """Put the checkpoint right before it is read."""
+        forget_unplanned(self.checkpoint)
+        for number, age in self._ages.items():
+            forget_aged(self.checkpoint, number, age)
 
     @contextmanager
     def _taking(self, take: Take) -> Iterator[None]:
@@ -112,6 +131,9 @@ class Arrivals:
     def _offer(self, batch: DataFrame, number: int) -> None:
         assert self._take
         self._offered = True
+        gateway: Any = batch.sparkSession.sparkContext._gateway
+        if port := callbacks.caller(gateway):
+            self._callers.add((gateway, port))
         try:
             self._take(self._split(batch), number)
         except BaseException as error:
@@ -142,6 +164,14 @@ class Arrivals:
         if self._count == 1:
             return [batch]
         return [batch.where(F.col("__w_source") == number).select(f"__w_s{number}.*") for number in range(self._count)]
+
+
+def _file_age(source: StreamSource) -> str | None:
+    """Return the ``maxFileAge`` of a source of files, None where it has none, or may disregard it."""
+    entry = source.entry
+    if not isinstance(entry, StreamEntry) or entry.format not in FILE_FORMATS:
+        return None
+    return None if (entry.option("latestFirst") or "").lower() == "true" else entry.option("maxFileAge")
 
 
 def _struct(frame: DataFrame) -> str:

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem
 from warehouse.planning.streams import empty_relation
-from warehouse.streaming import panes
+from warehouse.streaming import panes, upkeep
 from warehouse.streaming.layout import BAD, POSITION, WHY, quoted, schema_of
 
 NOT_PARSED = "NOT_PARSED"
@@ -53,7 +53,9 @@ def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: S
     odd = any(re.search(r"[ ,;{}()\n\t=]", c.name) or "`" in c.type for c in columns)  # a type quotes odd fields
     if not exists(folder, schema, name):
         builder = DeltaTable.createIfNotExists(spark).location(path).addColumns(wanted)
-        (builder.property(*_ANY_NAME) if odd else builder).execute()
+        for key, value in (*panes.retention().items(), *((_ANY_NAME,) if odd else ())):
+            builder = builder.property(key, value)
+        builder.execute()
         return
     known = {field.name.lower() for field in spark.read.format("delta").load(path).schema.fields}
     if not {field.name.lower() for field in wanted.fields} <= known:
@@ -126,9 +128,11 @@ def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) ->
 def forget_reader(spark: SparkSession, folder: Path, reader: str) -> None:
     """Drop what the streaming table with the id ``reader`` set aside, as when it is dropped or starts again."""
     for log in sorted(folder.glob("streams/*/bad_rows/_delta_log")):
-        kept = spark.read.format("delta").load(str(log.parent)).where(F.col(_READER) == reader)
+        table = log.parent
+        kept = spark.read.format("delta").load(str(table)).where(F.col(_READER) == reader)
         if not kept.isEmpty():
-            spark.sql(f"DELETE FROM delta.{quoted(str(log.parent))} WHERE {_READER} = '{reader}'")  # no quotes in an id
+            with upkeep.guard(table):
+                spark.sql(f"DELETE FROM delta.{quoted(str(table))} WHERE {_READER} = '{reader}'")  # no quotes in an id
 
 
 def drop(folder: Path, schema: str, name: str) -> None:

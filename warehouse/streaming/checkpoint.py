@@ -4,11 +4,17 @@ A file source notes the files of its next micro-batch in a log of its own, ``sou
 micro-batch itself is noted in ``offsets/<batch>``. Who is killed in between finds the files noted, asks for the next
 ones, and gets both in one micro-batch: nothing is lost or doubled, but the cut of the steps, and with it the panes,
 would depend on the kill. So what no batch covers is forgotten here; the source then finds the same files again.
+
+That log names every file that was ever read, in files that repeat all before them. Where a stream has a ``maxFileAge``
+the source takes no file that is older than that beside the newest, whether it is in the log or not: those are forgotten
+here as well.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 
@@ -29,9 +35,42 @@ def forget_unplanned(checkpoint: Path) -> None:
             if number.isdigit() and int(number) > covered:
                 entry.with_name(f".{entry.name}.crc").unlink(missing_ok=True)
                 if kind == "compact":
-                    _without(entry, covered)
+                    _keep(entry, "batchId", most=covered)
                 else:
                     entry.unlink()
+
+
+def forget_aged(checkpoint: Path, source: int, age: str) -> None:
+    """Forget the files of a source that are too old to be taken once more; the log's newest file is rewritten for it.
+
+    Args:
+        checkpoint: see ``forget_unplanned``, which goes before.
+        source: its number.
+        age: the option ``maxFileAge`` of its stream.
+    """
+    log = checkpoint / "sources" / str(source)
+    newest = max((f for f in log.glob("[0-9]*")), key=lambda f: int(f.name.partition(".")[0]), default=None)
+    if newest is None or not newest.name.endswith(".compact"):
+        return
+    files = [json.loads(line)["timestamp"] for line in newest.read_text().splitlines()[1:]]
+    oldest = max(files, default=0) - _milliseconds(age)
+    if any(time < oldest for time in files):
+        newest.with_name(f".{newest.name}.crc").unlink(missing_ok=True)
+        _keep(newest, "timestamp", least=oldest)
+
+
+_UNITS = {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "": 1}
+
+
+def _milliseconds(time: str) -> float:
+    """Return a time as Spark reads it.
+
+    Example:
+        >>> _milliseconds("7d"), _milliseconds("90")
+        (604800000, 90)
+    """
+    number, unit = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", time.lower()).groups()  # type: ignore[union-attr]
+    return int(number) * _UNITS[unit]
 
 
 def _covered(line: str) -> int | None:
@@ -42,10 +81,10 @@ def _covered(line: str) -> int | None:
     return offset.get("logOffset")
 
 
-def _without(entry: Path, covered: int) -> None:
-    """Leave out of a compacted log the files of entries after ``covered``; those before it may be nowhere else."""
+def _keep(entry: Path, measure: str, least: float = -math.inf, most: float = math.inf) -> None:
+    """Leave in a compacted log the files with such a measure; those of entries before may be nowhere else."""
     version, *files = entry.read_text().splitlines()
-    kept = [version, *(line for line in files if json.loads(line)["batchId"] <= covered)]
+    kept = [version, *(line for line in files if least <= json.loads(line)[measure] <= most)]
     draft = entry.with_name(f".{entry.name}.draft")
     draft.write_text("\n".join(kept))
     draft.replace(entry)

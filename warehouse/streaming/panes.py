@@ -27,6 +27,8 @@ _ONLY_OF_CHANGES = ("__w_at", "__w_order_we", "__w_order_ws")
 QUOTED_INSERT = "'insert'"
 ORDER = ("coalesce(__w_order_we, __w_we)", "coalesce(__w_order_ws, __w_ws)")
 """SQL for the bounds of the window that made a row pass."""
+RETAINED = 1.0
+"""Hours for which commits stay, and files that a compaction replaced, for whoever reads an older version."""
 
 
 def delta_path(folder: Path) -> str:
@@ -47,11 +49,16 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
         times: those of points in time.
     """
     known = ",".join(["_step", *map(quote_name, times)]).replace("\\", "\\\\").replace("'", "\\'")
-    properties = {"delta.dataSkippingStatsColumns": known}
+    properties = {"delta.dataSkippingStatsColumns": known, **retention()}
     if any(map(needs_mapping, names)):
         properties["delta.columnMapping.mode"] = "name"
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta TBLPROPERTIES ({listed})")
+
+
+def retention() -> dict[str, str]:
+    """Return the property of a Delta table by which the files that were replaced go."""
+    return {"delta.deletedFileRetentionDuration": f"interval {round(RETAINED * 3600)} seconds"}
 
 
 def create_late(

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
 from warehouse.dataflow.windows import Sessions
+from warehouse.planning.sources import StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import bad_rows, faults
 from warehouse.streaming.inputs import Seen
@@ -54,8 +55,7 @@ def keep(
         for part in parts[1:]:
             parts[0] = parts[0].unionByName(part, allowMissingColumns=True)
         if parts:
-            schema, name = (source.entry.schema, source.entry.name) if source.entry else _split_name(source.name)
-            columns = (schema, name, source.columns)
+            columns = (*_name(source), source.columns)
             bad_rows.append(parts[0].sparkSession, home, columns, reader, (number, intent.step), parts[0], at)
             faults.passed("bad_rows")
     return sum(s.bad for s in seen) + sum(untimed.values())
@@ -76,6 +76,16 @@ def _unplaced(query: StreamingQuery) -> str:
     """Return why a row with a timestamp is in no window."""
     sessions = query.windowed is not None and isinstance(query.windowed.window, Sessions)
     return bad_rows.GAP_NOT_POSITIVE if sessions else bad_rows.NO_WINDOW
+
+
+def folders(query: StreamingQuery, home: Path) -> set[Path]:
+    """Return where the bad rows of a query's sources are kept."""
+    return {bad_rows.table_path(home, *_name(source)) for source in query.sources}
+
+
+def _name(source: StreamSource) -> tuple[str, str]:
+    """Return the schema and the name of what is read."""
+    return (source.entry.schema, source.entry.name) if source.entry else _split_name(source.name)
 
 
 def _split_name(name: str) -> tuple[str, str]:

@@ -141,7 +141,8 @@ class Runner:
         if self.state:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
-        follow = partial(upkeep.after, self.session, self.folder, last, record, self.appends.placement)
+        aside = rejected.folders(self.query, self.home)
+        follow = partial(upkeep.after, self.session, self.folder, last, record, self.appends.placement, aside)
         if self.meanwhile:
             self.meanwhile.submit(follow)
         else:

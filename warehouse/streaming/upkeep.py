@@ -1,25 +1,28 @@
 """Work that can follow the commit of a step: the small files that steps left in Delta tables become larger ones.
 
 Readers lose nothing: a compaction moves rows and changes none, which a stream over the table skips, and the files that
-it replaces stay until Delta's own retention (a week) has passed for whoever reads an older version.
+it replaces stay for ``panes.RETAINED`` hours, as the commits do, for whoever reads an older version, and longer for a
+streaming table that has yet to read them.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from warehouse.execution.spark_errors import RAISED
-from warehouse.streaming import faults, panes
+from warehouse.streaming import delta_log, faults, panes
 from warehouse.streaming.log import Commit
 from warehouse.streaming.placement import Placement
 
 STEPS = 64
 """Steps from one compaction to the next."""
-VACUUMED = 64 * STEPS
-"""Steps from one removal of files that compactions replaced, and are older than the retention, to the next."""
 
 SETTINGS = {
     # what is this large stays as it is: a compaction costs no more because there is much already
@@ -27,11 +30,21 @@ SETTINGS = {
     "spark.databricks.delta.optimize.maxFileSize": str(128 << 20),
 }
 
-_TOGETHER = "OPTIMIZE {}"
 _log = logging.getLogger(__name__)
+_cleaned: dict[Path, float] = {}
+"""When the files of a table that were replaced were last removed, in seconds of the machine's own."""
+_guards: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 
-def after(session: SparkSession, folder: Path, last: Commit, record: Commit, placement: Placement | None) -> None:
+def guard(table: Path) -> threading.Lock:
+    """Return what whoever rewrites a Delta table of several streaming tables holds meanwhile."""
+    return _guards[table]
+
+
+def after(
+    session: SparkSession, folder: Path, last: Commit, record: Commit, placement: Placement | None,
+    aside: Iterable[Path] = (),
+) -> None:  # fmt: skip
     """Do what is due after the step ``record``, which followed ``last``.
 
     What fails here is tried again later: the step stands.
@@ -42,17 +55,31 @@ def after(session: SparkSession, folder: Path, last: Commit, record: Commit, pla
         last: the commit record before.
         record: the newest commit record.
         placement: of the panes, whose files are put together partition by partition; None: with no regard to it.
+        aside: the Delta tables of bad rows to which it adds.
     """
-    for steps, text in ((STEPS, _TOGETHER), (VACUUMED, "VACUUM {}")):
-        if record.step // steps == last.step // steps:
-            continue
-        for kind in ("panes", "late_rows"):
-            if panes.exists(folder / kind):
-                try:
-                    if placement and (kind, text) == ("panes", _TOGETHER):
-                        placement.gather(session, folder / kind)
-                    else:
-                        session.sql(text.format(panes.delta_path(folder / kind))).collect()
-                    faults.passed("together")
-                except (*RAISED, OSError) as error:
-                    _log.warning("%s of %s: %s", text.partition(" ")[0], folder.name, error)
+    if record.step // STEPS == last.step // STEPS:
+        return
+    for table in filter(panes.exists, (folder / "panes", folder / "late_rows", *aside)):
+        try:
+            with guard(table):
+                if placement and table == folder / "panes":
+                    placement.gather(session, table)
+                else:
+                    session.sql(f"OPTIMIZE {panes.delta_path(table)}").collect()
+                faults.passed("together")
+                _forget(session, folder.parent.parent, table)
+        except (*RAISED, OSError) as error:
+            _log.warning("upkeep of %s: %s", table, error)
+
+
+def _forget(session: SparkSession, home: Path, table: Path) -> None:
+    """Remove what nobody reads any more: old commits, and, a few times in ``panes.RETAINED``, files replaced before."""
+    identity = session.sql(f"DESCRIBE DETAIL {panes.delta_path(table)}").collect()[0]["id"]
+    needed = delta_log.needed_by_readers(home, identity)
+    retained, now = panes.RETAINED * 3600, time.monotonic()
+    old = delta_log.newest_version(table, retained)
+    is_due = table not in _cleaned or now - _cleaned[table] >= retained / 4
+    if is_due and (needed is None or needed >= old):
+        session.sql(f"VACUUM {panes.delta_path(table)}").collect()
+        _cleaned[table] = now
+    delta_log.trim(table, old, needed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from warehouse.streaming.checkpoint import forget_unplanned
+from warehouse.streaming.checkpoint import forget_aged, forget_unplanned
 
 
 def noted(*batches: int) -> str:
@@ -48,3 +48,23 @@ def test_before_the_first_batch_and_for_other_sources(tmp_path: Path) -> None:
     write(tmp_path / "kafka", kafka)
     forget_unplanned(tmp_path / "kafka")
     assert listed(tmp_path / "kafka") == kafka
+
+
+def aged(*times: int) -> str:
+    return "\n".join(["v1", *(json.dumps({"path": f"file:///{t}", "timestamp": t, "batchId": 0}) for t in times)])
+
+
+def test_files_that_are_too_old_to_be_taken_again_are_forgotten(tmp_path: Path) -> None:
+    write(tmp_path, {"sources/0/9.compact": aged(1, 40_000, 99_999, 100_000), "sources/0/.9.compact.crc": "x"})
+    forget_aged(tmp_path, 0, "1m")
+    assert listed(tmp_path / "sources") == {"0/9.compact": aged(40_000, 99_999, 100_000)}
+
+
+def test_files_stay_that_may_be_taken_again_or_are_not_in_the_newest_entry(tmp_path: Path) -> None:
+    kept = {"sources/0/9.compact": aged(1, 60_001), "sources/0/.9.compact.crc": "x"}
+    write(tmp_path, kept)
+    forget_aged(tmp_path, 0, "1h")
+    forget_aged(tmp_path, 1, "1s")
+    write(tmp_path, {"sources/0/10": aged(70_000)})
+    forget_aged(tmp_path, 0, "1s")
+    assert listed(tmp_path) == kept | {"sources/0/10": aged(70_000)}

@@ -1,0 +1,32 @@
+"""The threads in which Spark's queries call Python end with the queries."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.statements import Rows, rows_in
+
+
+@pytest.fixture(scope="module")
+def rows(engine: Any) -> Iterator[Rows]:
+    yield from rows_in(engine, "callbacks")
+
+
+def test_steps_leave_no_thread_behind(rows: Rows, tmp_path: Path) -> None:
+    rows(f"CREATE STREAM letters (k STRING) USING json OPTIONS (path '{tmp_path}')")
+    rows("CREATE STREAMING TABLE kept AS SELECT k FROM STREAM letters")
+    known = set(threading.enumerate())
+    for letter in "abc":
+        (tmp_path / f"{letter}.json").write_text(json.dumps({"k": letter}) + "\n")
+        rows("REFRESH STREAMING TABLE kept")
+    assert rows("SELECT k FROM kept ORDER BY k") == [{"k": letter} for letter in "abc"]
+    left = set(threading.enumerate()) - known
+    for thread in left:
+        thread.join(10)
+    assert not [thread for thread in left if thread.is_alive()]
