@@ -40,10 +40,11 @@ def hot(engine: Any, name: str) -> Hot:
     return engine.tables._feeds[entry.id].runner.state.hot
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("window", "folded"), [("fixed", "base"), ("sessions", "folded")])
 def test_from_memory_as_from_disk(
-    rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: str
+    rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: str, folded: str
 ) -> None:
+    """Deltas that pile up are folded into the base, or, of a large one, into one of them."""
     monkeypatch.setattr(state, "MOST_DELTAS", 2)
     arrive(tmp_path / "in", 0)
     rows(
@@ -54,15 +55,17 @@ def test_from_memory_as_from_disk(
     for most, name in ((1_000_000, "memory"), (-1, "disk")):
         monkeypatch.setattr(state, "MOST_ROWS", most)
         rows(f"CREATE STREAMING TABLE {name} AS {QUERY.format(window=WINDOWS[window])}")
-    for number in range(1, 6):
+    for number in range(1, 7):
+        if number == 3 and folded == "folded":
+            monkeypatch.setattr(state, "LITTLE", 0)
         arrive(tmp_path / "in", number)
         for most, name in ((1_000_000, "memory"), (-1, "disk")):
             monkeypatch.setattr(state, "MOST_ROWS", most)
             rows(f"REFRESH STREAMING TABLE {name}")
         named |= hot(engine, "memory").names
-        assert len(hot(engine, "memory").names) <= 2 + 2 + 1  # of the last three records, what they read
+        assert len(hot(engine, "memory").names) <= 7  # of the last three records, what they read
     assert not hot(engine, "disk").names
-    assert {name.partition("-")[0] for name in named} == {"delta", "base"}
+    assert {name.partition("-")[0] for name in named} == {"delta", "base", folded}
     rows("DRAIN STREAMING TABLE memory; DRAIN STREAMING TABLE disk")
     panes = "SELECT * EXCEPT (_emitted_at) FROM panes('{}') ORDER BY ALL"
     assert rows(panes.format("memory")) == rows(panes.format("disk")) != []

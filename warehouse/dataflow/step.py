@@ -277,15 +277,17 @@ def is_due(clock: Reading) -> str:
     return f"({watermark} OR coalesce(due_at <= {clock.now}, false){sooner})"
 
 
-def newest(query: WindowedQuery, state: str) -> str:
-    """Return SQL for the live rows of *state*: of each identity the newest version, unless dropped.
+def newest(query: WindowedQuery, state: str, dropped: bool = False) -> str:
+    """Return SQL for the live rows of *state*: of each identity the newest version, unless it was dropped.
 
-    A window is known by its keys and its start, since one that merges grows; a custom one by its end too.
+    With ``dropped`` those that say so are kept, since they hide what other files hold. A window is known by its keys
+    and its start, since one that merges grows; a custom one by its end too.
     """
     several = isinstance(query.window, Custom) and not merges(query.window)
     by = f"PARTITION BY {columns(query.key_columns, 'ws', 'we' if several else '')}"
     versions = f"SELECT *, max(step) OVER ({by}) AS newest FROM {state}"
-    return f"SELECT {columns(state_columns(query))} FROM ({versions}) WHERE step = newest AND NOT dropped"
+    live = "" if dropped else " AND NOT dropped"
+    return f"SELECT {columns(state_columns(query))} FROM ({versions}) WHERE step = newest{live}"
 
 
 def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Clock, at_once: bool = False) -> str:

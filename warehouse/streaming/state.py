@@ -20,7 +20,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
-from warehouse.execution.frames import figures, selected, united
+from warehouse.execution.frames import Measured, figures, selected, united
 from warehouse.streaming import faults
 from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
@@ -30,7 +30,9 @@ SETS = 6
 """The format since which a state keeps sets of values."""
 
 MOST_DELTAS = 10
-"""Deltas that may pile up before they are folded into a new base."""
+"""Deltas that may pile up before they are folded, into a new base or into one of them."""
+LITTLE = 16
+"""Deltas of less than one in so many rows of the base are folded among themselves: the base is dear to write."""
 
 FEW_HITS, SMALL_BASE = 200_000, 50_000
 """Up to so many windows hit by a batch, a base of more than so many rows is joined with them before it is shuffled."""
@@ -59,7 +61,7 @@ class State:
         """Return the rows of some bases and deltas; their schema is looked up in the files just once."""
         reader = spark.read if self.schema is None else spark.read.schema(self.schema)
         frame = reader.parquet(*(self.path(name) for name in names))
-        if self.schema is None and all(name.startswith("delta") for name in names):  # a base has fewer columns
+        if self.schema is None and not any(name.startswith("base") for name in names):  # which has fewer columns
             self.schema = frame.schema
         return frame
 
@@ -188,9 +190,25 @@ class State:
             commit = self.slices.compacted(spark, commit)
         if len(commit.deltas) <= MOST_DELTAS and commit.delta_rows <= max(200_000, 2 * commit.base_rows):
             return commit
+        if commit.delta_rows * LITTLE < commit.base_rows:
+            return self._with_one_delta(spark, commit)
         live = self._live(spark, commit)
         assert live is not None
         return self.with_base(commit, live, commit.delta_rows)
+
+    def _with_one_delta(self, spark: SparkSession, commit: Commit) -> Commit:
+        """Write what the deltas say of each window last as one that takes their place; return the record to write."""
+        name, view = f"folded-{commit.step:09}", self._view("deltas")
+        (versions,) = self._deltas(spark, commit)
+        versions.createOrReplaceTempView(view)
+        last = spark.sql(step.newest(self.query, view, dropped=True))
+        same = {"momentary": "false AS momentary", **{c: c for c in self.columns}}
+        fields = self.read(spark, *commit.deltas).schema
+        rest = (f"CAST(NULL AS {f.dataType.simpleString()}) AS {f.name}" for f in fields if f.name not in same)
+        one = Measured(selected(last, *same.values(), *rest), {"rows": "count(1)"})
+        one.frame.write.mode("overwrite").parquet(self.path(name))
+        faults.passed("base")
+        return replace(commit, deltas=(name,), delta_rows=one.figures()["rows"])
 
     def with_base(self, commit: Commit, live: DataFrame, about: int) -> Commit:
         """Write the live windows as the base of a step; return the commit record to write.
