@@ -131,6 +131,11 @@ class Commit:
     undrained: int | None = None
     format: int = FORMAT
 
+    @property
+    def window_rows(self) -> int:
+        """Return the rows in base and deltas together."""
+        return self.base_rows + self.delta_rows
+
 
 START = Commit(
     step=0, batch=None, now=BEGINNING, before=BEGINNING, after=BEGINNING, unfired=BEGINNING, due_windows=None, read=0,

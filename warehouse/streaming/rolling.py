@@ -33,7 +33,7 @@ class Rolled:
 
 def is_little(state: State, last: Commit, new: Grouped, after: int, most: int) -> bool:
     """Say whether state, and the windows that a step rolls up, are at most so many rows."""
-    rows = last.base_rows + last.delta_rows
+    rows = last.window_rows
     if state.slices:
         firing = state.slices.firing(last, new.bounds, last.after, after)
         rows *= _reads_windows(state.query, last, new, after)

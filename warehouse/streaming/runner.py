@@ -66,7 +66,7 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
         last: the commit before.
         size: tells about how many bytes the rows of the step are; asked where the last one had none.
     """
-    of_state = 0 if query.slicing else last.base_rows + last.delta_rows  # slices are not read with the rows
+    of_state = 0 if query.slicing else last.window_rows  # slices are not read with the rows
     replayed = intent.batch is None  # whose steps are small
     few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
     if few and of_state <= MUCH_STATE:
@@ -164,7 +164,7 @@ class Runner:
         how = manner(query, intent, last, partial(size_of, frames or []))
         self._tune(session, how is Manner.FEW)
         new = NO_ROWS
-        thin, of_state = last.rows < 2 * last.groups, last.base_rows + last.delta_rows
+        thin, of_state = last.rows < 2 * last.groups, last.window_rows
         if frames is not None and how is Manner.AT_ONCE:
             known = self._seen(self.state.all(session, last))
             new = gathered(self.inputs, self.folder, intent, frames, kept, known, thin)

@@ -131,7 +131,7 @@ class State:
         def read() -> DataFrame:
             return selected(self.read(spark, base), *self.columns)
 
-        if commit.base_rows + commit.delta_rows > MOST_ROWS:
+        if commit.window_rows > MOST_ROWS:
             return read()
         return united(spark, [self.hot.get(base, read)])
 
