@@ -1,8 +1,9 @@
-"""Where a query's time goes: its stages and the operators of its plan, with what Spark measured of each."""
+"""Where the time of a query, or of a stream's steps, goes: stages and operators, with what Spark measured of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks import protocol, report, status
@@ -38,6 +39,66 @@ def profile(spark: Any, act: Callable[[], object], warm: int = 3) -> str:
         f" {pauses:.2f} s collecting garbage; {seen.shuffled / 1e6:.1f} MB shuffled by {seen.tasks} tasks",
         stages, operators, *seen.plans[-1:],
     ))  # fmt: skip
+
+
+def of_steps(spark: Any, act: Callable[[], int]) -> str:
+    """Return a table of what an act of many steps, which it returns the number of, came to in each of them.
+
+    Stages that are made of the same operators are a line. "No task" is the time in which none of Spark's tasks ran:
+    planning, compiling, commits, and starting jobs. Stages overlap, so that a step may take less than they do.
+    """
+    process = process_of(spark)
+    counts: list[int] = []
+    with status.watched(spark) as seen:
+        run = protocol.timed(lambda: counts.append(act()), "profile", "", 0, process)
+    steps = counts[0]
+    parts: dict[str, list[status.Stage]] = {}
+    for stage in seen.stages:
+        parts.setdefault(_made_of(stage), []).append(stage)
+
+    def line(name: str, stages: Iterable[status.Stage]) -> list[str]:
+        its = list(stages)
+        figures = [sum(sum(s.tasks) for s in its), sum(s.cpu for s in its), covered(s.ran for s in its)]
+        counted = [sum(s.rows_read for s in its), sum(s.rows_shuffled for s in its)]
+        return [
+            name, f"{len(its) / steps:.1f}", f"{sum(len(s.tasks) for s in its) / steps:.1f}",
+            *(f"{f / steps:.2f}" for f in figures), *(f"{c / steps:,.0f}" for c in counted),
+            f"{sum(s.shuffled for s in its) / steps / 1e6:.1f}",
+        ]  # fmt: skip
+
+    dearest = sorted(parts.items(), key=lambda part: -sum(s.cpu for s in part[1]))
+    large = [(name, its) for name, its in dearest if sum(s.cpu for s in its) / steps >= SMALL]
+    small = [s for name, its in dearest[len(large) :] for s in its]
+    lines = [line(name, its) for name, its in large]
+    lines += [line("all smaller ones", small)] if small else []
+    idle = run.seconds - covered(s.ran for s in seen.stages)
+    lines += [
+        line("**all stages**", seen.stages),
+        ["no task", "", "", "", "", f"{idle / steps:.2f}", *[""] * 3],
+        ["**a step**", "", "", "", f"{run.cpu / steps:.2f}", f"{run.seconds / steps:.2f}", *[""] * 3],
+    ]
+    header = ["stages of", "stages", "tasks", "task s", "CPU s", "clock s", "rows read", "shuffled", "MB shuffled"]
+    return report.table(header, lines)
+
+
+SMALL = 0.03
+"""CPU seconds a step below which stages are told together."""
+
+
+def _made_of(stage: status.Stage) -> str:
+    """Return the operators of a stage, without those that tell nothing and those said just before."""
+    telling = [o for o in stage.operators if not o.startswith(("WholeStageCodegen", "CollectMetrics"))]
+    once = [o for before, o in zip(("", *telling), telling, strict=False) if o != before]
+    return " → ".join(once) or stage.name.partition(" at ")[0]
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Return how long at least one of the spans lasted."""
+    covered, reached = 0.0, -math.inf
+    for begin, end in sorted(spans):
+        covered += max(0.0, end - max(begin, reached))
+        reached = max(reached, end)
+    return covered
 
 
 def _metrics(operator: status.Operator) -> str:

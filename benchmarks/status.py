@@ -16,8 +16,10 @@ class Stage:
     """A stage that ran.
 
     Attributes:
-        name: what started it. tasks: the seconds each task ran. read: bytes from tables or the cache.
-        shuffled: bytes written for a shuffle. rows_shuffled: rows of these.
+        name: what started it. tasks: the seconds each task ran. cpu: seconds of a core that they used.
+        read: bytes from tables or the cache. shuffled: bytes written for a shuffle. rows_shuffled: rows of these.
+        ran: when it began and ended, in seconds.
+        operators: those of its plan that Spark names apart, from the leaves up.
     """
 
     number: int
@@ -27,6 +29,9 @@ class Stage:
     rows_read: int
     shuffled: int
     rows_shuffled: int
+    cpu: float
+    ran: tuple[float, float]
+    operators: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,16 @@ def _stage(store: Any, stage: Any) -> Stage:
     seconds = tuple(t.taskMetrics().get().executorRunTime() / 1000 for t in tasks if t.taskMetrics().isDefined())
     return Stage(
         stage.stageId(), stage.name(), seconds, stage.inputBytes(), stage.inputRecords(),
-        stage.shuffleWriteBytes(), stage.shuffleWriteRecords(),
+        stage.shuffleWriteBytes(), stage.shuffleWriteRecords(), stage.executorCpuTime() / 1e9,
+        tuple(moment.get().getTime() / 1000 for moment in (stage.submissionTime(),
+        stage.completionTime())), _scopes(store.operationGraphForStage(stage.stageId()).rootCluster()),
     )  # fmt: skip
+
+
+def _scopes(cluster: Any) -> tuple[str, ...]:
+    """Return the names of the clusters in one, those around others before them."""
+    inner = _items(cluster.childClusters())
+    return tuple(name.strip() for each in inner for name in (each.name(), *_scopes(each)))
 
 
 def _operators(sql: Any, execution: int) -> tuple[Operator, ...]:

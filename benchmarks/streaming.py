@@ -9,8 +9,10 @@ its state in RocksDB, checkpoints and Parquet files, and, for comparison, with n
 rows in two files, the even ones and the odd ones: its two readers take several files in any order, and what then
 comes late it drops. They take turns; the first round is not counted. Every run must have counted every row.
 
-Usage: ``python -m benchmarks [streaming] [--rows 4000000] [--steps 4] [--rounds 3] [--only PATTERN] [--systems a|b]``.
-Writes ``benchmarks/out/streaming.{md,json,svg}``.
+``--profile`` adds a round of ours and of Spark's that tells what the stages of a step cost.
+
+Usage: ``python -m benchmarks [streaming] [--rows 4000000] [--steps 4] [--rounds 3] [--only PATTERN] [--systems a|b]
+[--profile]``. Writes ``benchmarks/out/streaming.{md,json,svg}``, and ``streaming_profile.{md,json}``.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks import files, flink
+from benchmarks.profile import of_steps
 from benchmarks.protocol import WrongAnswer
 from benchmarks.report import bars, keep
 from warehouse.engine import Engine
@@ -80,7 +84,7 @@ CASES = (
         "sliding 24 h / 1 h", "SLIDING (at, SIZE INTERVAL 24 HOURS, EVERY INTERVAL 1 HOUR)",
         "window(at, '24 hours', '1 hour')",
         "HOP(TABLE events, DESCRIPTOR(`at`), INTERVAL '1' HOUR, INTERVAL '24' HOUR)",
-        keys=1_000, minutes=4 * 24 * 60, share=0.25, copies=24,
+        keys=1_000, minutes=4 * 24 * 60, copies=24,
     ),
 )  # fmt: skip
 
@@ -184,6 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3, help="counted rounds; one more goes before them")
     parser.add_argument("--only", default="", help="only the aggregations whose name matches this pattern")
     parser.add_argument("--systems", default="|".join(SYSTEMS), help="whom to run, separated by bars")
+    parser.add_argument("--profile", action="store_true", help="tell what the stages of a step cost")
     chosen = parser.parse_args(arguments)
     cases = [case for case in CASES if re.search(chosen.only, case.name)]
     systems = chosen.systems.split("|")
@@ -223,8 +228,27 @@ def main(arguments: list[str] | None = None) -> int:
                     run = Run(case.name, system, seconds, steps_taken, rows[case], panes)
                     print(f"round {turn} {run}", file=sys.stderr, flush=True)
                     runs += [run] if turn else []
+        if chosen.profile:
+            profiled(engine, scratch, cases, systems)
     report(runs, cases, systems)
     return 0
+
+
+def profiled(engine: Engine, scratch: Path, cases: list[Case], systems: list[str]) -> None:
+    """Run each case once more, ours and Spark's, and keep a table of what the stages of a step cost."""
+    tables: dict[str, str] = {}
+    for number, case in enumerate(cases):
+        landing = scratch / f"events{number}"
+        for system in systems:
+            if system == OURS:
+                act = partial(ours, engine, case, landing.name)
+            elif system in STORES:
+                act = partial(peer, engine, case, landing, scratch / "peer", STORES[system])
+            else:
+                continue
+            tables[f"{case.name}, {system}"] = of_steps(engine.spark, lambda act=act: act()[0])
+    told = "\n\n".join(f"{name}:\n\n{table}" for name, table in tables.items())
+    keep("streaming_profile", told, tables)
 
 
 def report(runs: list[Run], cases: list[Case], systems: list[str]) -> None:
