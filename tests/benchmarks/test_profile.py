@@ -30,4 +30,3 @@ def test_the_stages_of_steps_are_told_by_their_operators(engine: Engine) -> None
 def test_time_that_stages_share_counts_once() -> None:
     assert profile.covered([(4.0, 5.0), (0.0, 2.0), (1.0, 3.0), (1.5, 1.6)]) == 4.0
     assert profile.covered([]) == 0.0
-
