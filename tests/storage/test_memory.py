@@ -97,6 +97,26 @@ def test_after_a_restart_it_is_put_there_again(engine: Engine, rows: Rows, made:
     assert "Scan In-memory table" in plan(rows, "SELECT * FROM m")
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        "ALTER TABLE REMEMBERED.Left SET TBLPROPERTIES ('cache' = 'false')",
+        "ALTER TABLE left UNSET TBLPROPERTIES ('cache')",
+        "ALTER TABLE left UNSET TBLPROPERTIES IF EXISTS (\"cache\")",
+        "DROP TABLE left; CREATE TABLE left AS SELECT 1 AS k",
+        "CREATE OR REPLACE TABLE left AS SELECT 1 AS k",
+    ],
+)
+def test_what_is_to_be_there_no_more_stays_away(engine: Engine, rows: Rows, after: str) -> None:
+    rows("CREATE OR REPLACE TABLE spark_catalog.remembered.Left TBLPROPERTIES ('cache' = 'true') AS SELECT 1 AS k")
+    assert "Scan In-memory table" in plan(rows, "SELECT * FROM left")
+    for statement in after.split("; "):
+        rows(statement)
+    for _ in range(2):
+        assert "Scan In-memory table" not in plan(rows, "SELECT * FROM left")
+        KeptTables(engine.spark, engine.folder).begin(engine.spark)
+
+
 def test_a_table_that_is_not_there(rows: Rows) -> None:
     for function in ("cache_stats", "partition_stats"):
         with pytest.raises(WarehouseError) as caught:

@@ -126,6 +126,17 @@ def inserted(source: SourceText) -> Inserted | None:
     return Inserted(cursor.span(at, end), columns, by_name, "DEFAULT" in words)
 
 
+def unset(source: SourceText) -> frozenset[str]:
+    """Return those of our properties that an ALTER TABLE … UNSET TBLPROPERTIES takes away."""
+    cursor = Cursor(source, tokenize(source.text) or [])
+    for index in range(query_end(cursor)):
+        cursor.at = index
+        if cursor.accept("UNSET", "TBLPROPERTIES"):
+            words = (string_value(t.text) if t.kind is Kind.STRING else t.text for t in cursor.tokens[cursor.at :])
+            return frozenset(word.lower() for word in words) & frozenset(_OURS)
+    return frozenset()
+
+
 def renamed(source: SourceText) -> Name | None:
     """Return the name that an ALTER TABLE … RENAME TO gives a table; None where it does something else."""
     cursor = Cursor(source, tokenize(source.text) or [])

@@ -15,7 +15,7 @@ from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.errors import SourceText, Span, fail
 from warehouse.language.fragments import Fragment
-from warehouse.language.keeping import Inserted, Kept, alters, inserted, kept, renamed
+from warehouse.language.keeping import Inserted, Kept, alters, inserted, kept, renamed, unset
 from warehouse.language.statements import Mode, Name
 from warehouse.planning.context import Context
 
@@ -275,7 +275,9 @@ def _distribution(context: Context, said: Kept, columns: tuple[Column, ...]) -> 
 
 
 def _set(source: SourceText) -> bool | None:
-    """Return what ALTER TABLE … SET TBLPROPERTIES says of memory; None when it says nothing."""
+    """Return what ALTER TABLE … SET, or UNSET, TBLPROPERTIES says of memory; None when it says nothing."""
+    if "cache" in unset(source):
+        return False
     said = kept(source)
     return _flag(said) if said else None
 

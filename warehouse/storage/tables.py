@@ -71,9 +71,9 @@ class KeptTables:
                 return
             self._begun = True
             for name in sorted(self._records.cached):
-                try:
+                if _is_kept_in_memory(spark, name):
                     spark.sql(f"CACHE LAZY TABLE {name}")
-                except AnalysisException:  # dropped, or its schema
+                else:
                     self._records.cached.discard(name)
 
     # ---------------------------------------------------------------- after a statement
@@ -172,6 +172,15 @@ class KeptTables:
         except AnalysisException:
             fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=name)
         self._layouts.cached(spark._jsparkSession, table._jdf, view)
+
+
+def _is_kept_in_memory(spark: SparkSession, name: str) -> bool:
+    """Say whether there is a table of a name that was in memory once, and it is to be there still."""
+    try:
+        (found,) = spark.sql(f"SHOW TBLPROPERTIES {name} ('cache')").collect()
+    except AnalysisException:  # dropped, or its schema
+        return False
+    return str(found.value).lower() == "true"
 
 
 def _qualified(table: Name, schema: str) -> str:
