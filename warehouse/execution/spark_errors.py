@@ -84,7 +84,8 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         missing = "java.io.FileNotFoundException" in said
         condition, state = ("PATH_NOT_FOUND", "42K03") if missing else ("WAREHOUSE_SPARK_FAILED", state)
     state = state or "XX000"
-    span = _context_span(error, source, fragment) or _named_span(said, source, fragment) or _quoted_span(said, source)
+    places = (_context_span(error, source, fragment), _named_span(said, source, fragment))
+    span = next(filter(None, places), None) or _quoted_span(said, source, fragment)
     return WarehouseError(
         Diagnostic(condition, _sentence(error, said), state, span, _way_out(condition, said)), source=source
     )
@@ -204,13 +205,15 @@ def _context_span(error: BaseException, source: SourceText, fragment: Fragment |
     return None
 
 
-def _quoted_span(said: str, source: SourceText) -> Span | None:
-    """Return the place of the expression that a message quotes, where the user wrote it just once."""
+def _quoted_span(said: str, source: SourceText, fragment: Fragment | None) -> Span | None:
+    """Return the first place where the user wrote an expression that a message quotes."""
+    text = fragment.text if fragment else source.text
     for words in re.findall(r'"([^"]+)"|`([^`]+)`', said):
         quoted = next(w for w in words if w)
-        found = [m.span() for m in re.finditer(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", source.text)]
-        if found:
-            return Span(*found[0])
+        for found in re.finditer(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", text):
+            span = fragment.origin(*found.span()) if fragment else Span(*found.span())
+            if span:
+                return span
     return None
 
 

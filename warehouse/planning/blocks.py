@@ -8,9 +8,9 @@ user's words. Only then is the block taken apart.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from warehouse.catalog.entries import Column
+from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.aggregates import Argument, Call
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import Kind, Own
@@ -139,8 +139,9 @@ class BoundBlock:
 
 
 def bind_block(
-    context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Callable[[Fragment], str]
-) -> BoundBlock:
+    context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Callable[[Fragment], str],
+    ordering: tuple[Span, ...] = (),
+) -> BoundBlock:  # fmt: skip
     """Resolve a windowed block.
 
     Args:
@@ -149,11 +150,14 @@ def bind_block(
         block: the block.
         analysis: renders relations without rows, for the analyzer.
         mark: makes a string of a fragment of the user's words, for embedding in generated text.
+        ordering: expressions that are not selected but sorted by.
 
     Raises:
         WarehouseError: anything in the block that cannot be.
     """
     _refuse_unsupported(text, block)
+    selected = len(block.items)
+    block = replace(block, items=block.items + tuple(SelectItem(span, span, None, False) for span in ordering))
     assert block.relation is not None
     clauses = block.clauses
     functions = context.analyzer.aggregate_functions()
@@ -167,6 +171,7 @@ def bind_block(
             fail("WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY", call.span, function=call.function)
     refuse_bounds_in_where(context, text, block, analysis)
     bounds = _bounds_meant(context, text, block, analysis)
+    _refuse_bounds_in_aggregates(context, text, block, found, bounds, analysis)
     keys = _keys(context, text, block, found, bounds, analysis)
     outputs = _analyzed(context, text, block, keys, found, bounds, analysis)
     names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
@@ -220,7 +225,7 @@ def bind_block(
     definitions = tuple(own.definition(its) for its in defined)
     if isinstance(planned, Custom):
         definitions = (f"{windows.text} {planned.merge}", *definitions)
-    named = _output_names(block, names)
+    named = _output_names(block.items[:selected], names[:selected]) + [f"__w_order{i}" for i in range(len(ordering))]
     query = WindowedQuery(
         keys=tuple(c.type for c in types[: len(keys)]),
         window=planned,
@@ -237,6 +242,23 @@ def bind_block(
         definitions=definitions,
     )
     return BoundBlock(block, query, joined(", ", select), bounds, tuple(_named(item.text) for item in select))
+
+
+def sorted_by(context: Context, text: Text, block: QueryBlock, query: WindowedQuery, bounds: Bounds) -> list[Span]:
+    """Return what an ORDER BY behind the block names that its result does not have: Spark looks behind it then.
+
+    Source: https://spark.apache.org/docs/latest/sql-ref-syntax-qry-select-orderby.html
+    """
+    if block.tail is None or block.set_operator:
+        return []
+    columns = [f"CAST(NULL AS {o.type}) AS {quote_name(o.name)}" for o in query.outputs]
+    columns += [_typed_null(name) for name in bounds.columns]
+    result = f" FROM (SELECT {', '.join(columns)})"
+    return [
+        span
+        for span in scan.ordering(text.words(block.tail))
+        if not span.of(text.text).strip().isdigit() and not _resolves(context, quoted(text.text, span) + result)
+    ]
 
 
 def _named(item: str) -> tuple[str, str]:
@@ -370,6 +392,16 @@ def refuse_bounds_in_where(context: Context, text: Text, block: QueryBlock, anal
             fail("WAREHOUSE_BOUND_IN_WHERE", span, name=name)
 
 
+def _refuse_bounds_in_aggregates(
+    context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], bounds: Bounds, analysis: Render
+) -> None:
+    """Refuse aggregates of the window's bounds, which rows do not have, unless the source has such columns."""
+    for call in found:
+        for span, _ in bounds.places(text.words(call.span)):
+            if not _has_column(context, block, quoted(text.text, span), analysis):
+                fail("WAREHOUSE_BOUND_IN_AGGREGATE", span, name=span.of(text.text), function=call.function)
+
+
 def _keys(
     context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], bounds: Bounds, analysis: Render
 ) -> list[Span]:
@@ -397,8 +429,13 @@ def _keys(
 
 def _has_column(context: Context, block: QueryBlock, name: Fragment, analysis: Render) -> bool:
     assert block.relation is not None
+    return _resolves(context, name + " FROM " + analysis(block.relation))
+
+
+def _resolves(context: Context, selected: Fragment) -> bool:
+    """Say whether Spark can analyze what stands behind a SELECT."""
     try:
-        context.analyzer.columns("SELECT " + name + " FROM " + analysis(block.relation))
+        context.analyzer.columns("SELECT " + selected)
     except WarehouseError:
         return False
     return True
@@ -479,9 +516,9 @@ def _plain_aggregation(
     return query + " GROUP BY " + joined(", ", grouped)
 
 
-def _output_names(block: QueryBlock, analyzed: tuple[Column, ...]) -> list[str]:
+def _output_names(items: tuple[SelectItem, ...], analyzed: tuple[Column, ...]) -> list[str]:
     names: list[str] = []
-    for item, column in zip(block.items, analyzed, strict=True):
+    for item, column in zip(items, analyzed, strict=True):
         name = column.name
         if name.lower() in (n.lower() for n in names):
             fail("WAREHOUSE_DUPLICATE_COLUMN", item.span, name=name)
@@ -520,7 +557,8 @@ class _Arguments:
     def call(self, found: scan.FoundCall, kind: str) -> Call:
         """Return the call over argument columns; argument types are still unknown."""
         arguments = [self.argument(a) for a in found.arguments]
-        if arguments and all(a.constant for a in arguments):
+        of_rows = [self.argument(o) for o in found.ordering]
+        if arguments and all(a.constant for a in (*arguments, *of_rows)):
             arguments[0] = Argument(self.column(found.arguments[0]), "")
         rest = ""
         if found.rest:
@@ -529,7 +567,7 @@ class _Arguments:
         return Call(
             found.function, tuple(arguments), found.distinct,
             self.column(found.filter) if found.filter else None, kind, rest,
-            tuple(self.argument(o) for o in found.ordering),
+            tuple(of_rows),
         )  # fmt: skip
 
     def typed(self, call: Call, types: dict[str, str]) -> Call:
@@ -553,13 +591,21 @@ class _Finals:
         self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
         order = {_call_key(text, c): i for i, c in enumerate(_distinct_calls(text, found))}
         self.calls = [(c.span, f"__w_f{order[_call_key(text, c)]}") for c in found]
+        self.named = {i.alias.strip("`").lower(): i.expression for i in reversed(block.items) if i.alias}
 
     def of(self, place: Span) -> Fragment:
-        """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``."""
-        edits: list[tuple[Span, str]] = [(s, n) for s, n in self.calls if place.covers(s)]
+        """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``.
+
+        A name that is none of these, and was analyzed, is the alias of an item, in HAVING or of an earlier item.
+        """
+        edits: list[tuple[Span, Fragment | str]] = [(s, n) for s, n in self.calls if place.covers(s)]
         edits += _bound_edits(self.text, place, self.found, self.bounds, bound_values(self.bounds))
         text = scan.words(self.text.words(place), self.aliases)
         for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
             covered = [s for s, _ in edits]
             edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered)]
+        for name, span in scan.operands(self.text.words(place), self.named):
+            its = self.named[name]
+            if not any(s.covers(span) for s, _ in edits) and not its.covers(span):
+                edits.append((span, "(" + self.of(its) + ")"))
         return rewritten(self.text.text, place, edits)

@@ -15,7 +15,7 @@ from warehouse.language.fragments import Fragment, of, rewritten
 from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, TableFunction
 from warehouse.planning import predictions, scan
 from warehouse.planning.assignment import Assignments
-from warehouse.planning.blocks import BoundBlock, Text, bind_block, bound_values
+from warehouse.planning.blocks import BoundBlock, Text, bind_block, bound_values, sorted_by
 from warehouse.planning.context import Context
 from warehouse.planning.marks import Marks
 from warehouse.planning.predictions import Evaluation
@@ -57,7 +57,7 @@ class Writer:
         for block in shape.blocks:
             if block.clauses and span.covers(block.span) and not _inside(block.span, edits):
                 alone = assignment.is_all(block)
-                edits += assignment.of_block(block) if alone else [(block.span, self.answer(block))]
+                edits += assignment.of_block(block) if alone else self.answered(block)
         for call in shape.calls:
             if span.covers(call.span) and not _inside(call.span, edits):
                 edits.append((call.span, assignment.of_call(call)))
@@ -115,16 +115,22 @@ class Writer:
                 found.append(Evaluation(self.context.models().measured(call.span.start), rows, entry, version))
         return tuple(found)
 
-    def answer(self, block: QueryBlock) -> Fragment:
-        """Return the batch answer of a windowed block as SQL that can stand in its place."""
+    def answered(self, block: QueryBlock) -> list[tuple[Span, Fragment | str]]:
+        """Return the edits that put the batch answer of a windowed block in its place."""
         marks = Marks()
         bound = self.bound(block, marks.mark)
+        behind = sorted_by(self.context, self.text, block, bound.query, bound.bounds)
+        if behind:
+            bound = bind_block(self.context, self.text, block, self._analysis(), marks.mark, tuple(behind))
         relation = bound.input(self.text, self, "0L AS __w_arrival")
         sql = step.answer(bound.query, "(" + marks.mark(relation) + ")")
-        names = ", ".join(f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs))
-        # an ORDER BY behind the block may speak of the bounds, selected or not
-        bounds = [f"{value} AS {name}" for name, value in bound_values(bound.bounds).items()]
-        return marks.expand(f"SELECT {names} FROM (SELECT {', '.join(['*', *bounds])} FROM ({sql}))")
+        outputs = [f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs)]
+        selected = len(outputs) - len(behind)
+        # an ORDER BY behind the block may speak of the bounds and of what is aggregated, selected or not
+        hidden = [f"{value} AS {name}" for name, value in bound_values(bound.bounds).items()] + outputs[selected:]
+        names = ", ".join(outputs[:selected])
+        answer = marks.expand(f"SELECT {names} FROM (SELECT {', '.join(['*', *hidden])} FROM ({sql}))")
+        return [(block.span, answer), *((span, f"__w_order{i}") for i, span in enumerate(behind))]
 
     def bound(self, block: QueryBlock, mark: Callable[[Fragment], str]) -> BoundBlock:
         """Return a windowed block bound, its relations without rows for the analysis."""

@@ -9,6 +9,8 @@ from warehouse.errors import Span
 from warehouse.language.tokens import Kind, Token
 
 _OPEN, _CLOSE = "([{", ")]}"
+_SET_OPEN, _SET_CLOSE = set(_OPEN), set(_CLOSE)
+_AFTER_ORDER = ("LIMIT", "OFFSET", "WINDOW", "SORT", "DISTRIBUTE", "CLUSTER")
 
 
 @dataclass(frozen=True)
@@ -215,6 +217,34 @@ def _depths(wanted: Sequence[str]) -> list[int]:
         if word and word in _OPEN:
             depth += 1
     return out
+
+
+def ordering(tokens: Sequence[Token]) -> list[Span]:
+    """Return the expressions of the ORDER BY that ``tokens`` begin with, without ASC and DESC; none of other tails."""
+    if [t.upper for t in tokens[:2]] != ["ORDER", "BY"]:
+        return []
+    depth, end = 0, len(tokens)
+    for at, token in enumerate(tokens):
+        depth += (token.upper in _SET_OPEN) - (token.upper in _SET_CLOSE)
+        if depth == 0 and token.upper in _AFTER_ORDER:
+            end = at
+            break
+    return [_without_direction(part) for part in split_at_commas(tokens[2:end])]
+
+
+def operands(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:
+    """Return those uses of the names ``wanted`` that can be columns: no unit, type, parameter or typed literal."""
+    at = {token.start: position for position, token in enumerate(tokens)}
+    found = []
+    for name, span in names(tokens, wanted):
+        position = at[span.start]
+        before = tokens[position - 1] if position else None
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        behind_operand = before and (before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "AS"))
+        ahead = after and (after.kind is Kind.STRING or after.upper in ("FROM", "->", "=>"))
+        if not behind_operand and not ahead:
+            found.append((name, span))
+    return found
 
 
 def names(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:

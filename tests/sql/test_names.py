@@ -1,0 +1,90 @@
+"""Names in a windowed block mean what they mean in Spark's own aggregation: aliases, what is sorted by, ordered sets.
+
+Each query is put to Spark itself too, without our clause: all rows are in one window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.statements import Rows, rows_of
+from warehouse.engine import WarehouseError
+
+CLAUSE = " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
+
+
+@pytest.fixture(scope="module")
+def rows(engine: Any) -> Iterator[Rows]:
+    run = partial(rows_of, engine)
+    run(
+        "CREATE SCHEMA names; USE names;"
+        "CREATE TABLE t AS SELECT * FROM VALUES ('a', 1, 1), ('a', 2, 10), ('b', 5, 20), ('c', 2, 30) AS v(k, v, s)"
+        " JOIN LATERAL (SELECT timestamp_seconds(s) AS ts)"
+    )
+    yield run
+    run("USE default")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT k, sum(v) AS total FROM t GROUP BY k HAVING total > 2{} ORDER BY k",
+        "SELECT k, sum(v) AS `to tal`, `to tal` * 2 AS twice, twice + 1 AS more FROM t GROUP BY k{} ORDER BY k",
+        "SELECT upper(k) AS u, count(*) AS n FROM t GROUP BY u HAVING u <> 'B'{} ORDER BY u",
+        "SELECT k, sum(v) AS day FROM t GROUP BY k"
+        " HAVING max(ts) < DATE '2000-01-01' + INTERVAL 1 DAY AND day > 2{} ORDER BY k",
+        "SELECT k AS v, max(v) AS m FROM t GROUP BY k HAVING max(v) > 2{} ORDER BY m",
+        "SELECT k FROM t GROUP BY k{} ORDER BY sum(v) DESC, k",
+        "SELECT max(v) AS m FROM t GROUP BY k{} ORDER BY k DESC",
+        "SELECT upper(k) FROM t GROUP BY k{} ORDER BY upper(k) DESC LIMIT 2",
+        "SELECT x.k, sum(v) AS n FROM t AS x GROUP BY x.k{} ORDER BY n + max(x.v) DESC NULLS LAST, x.k",
+        "SELECT k, sum(v) FROM t GROUP BY k{} ORDER BY 2, 1 DESC",
+        "SELECT * FROM (SELECT k FROM t GROUP BY k{} ORDER BY max(s) DESC LIMIT 1)",
+        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
+        "SELECT k, percentile_disc(0.9) WITHIN GROUP (ORDER BY s DESC) AS m FROM t GROUP BY k{} ORDER BY m",
+        "SELECT percentile_cont(array(0.25, 0.75)) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
+    ],
+)
+def test_as_in_spark(rows: Rows, query: str) -> None:
+    expected = rows(query.format(""))
+    assert expected and rows(query.format(CLAUSE)) == expected
+    assert rows(query.replace("FROM t ", "FROM STREAM t ").format(CLAUSE)) == expected
+
+
+def test_aliases_in_a_streaming_table(rows: Rows) -> None:
+    rows(
+        "CREATE STREAMING TABLE st AS SELECT k, sum(v) AS total, total * 2 AS twice,"
+        " percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS middle FROM STREAM t GROUP BY k HAVING total > 2"
+        f"{CLAUSE} TRIGGER EVERY ROW; DRAIN STREAMING TABLE st"
+    )
+    assert rows("SELECT * FROM st ORDER BY k") == [
+        {"k": "a", "total": 3, "twice": 6, "middle": 1.5},
+        {"k": "b", "total": 5, "twice": 10, "middle": 5.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "condition", "words"),
+    [
+        ("SELECT k FROM t GROUP BY k{} ORDER BY v", "MISSING_AGGREGATION", "v"),
+        ("SELECT k FROM t GROUP BY k{} ORDER BY nothing", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "nothing"),
+        ("SELECT k FROM t GROUP BY k HAVING nothing > 1{}", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "nothing"),
+        ("SELECT later + 1 AS x, sum(v) AS later FROM t{}", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "later"),
+        ("SELECT k FROM t GROUP BY k{} ORDER BY sum(v) OVER ()", "WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY",
+         "sum(v)"),
+        ("SELECT count(window_start) FROM t{}", "WAREHOUSE_BOUND_IN_AGGREGATE", "window_start"),
+        ("SELECT k FROM t GROUP BY k HAVING max(window_end) > now(){}", "WAREHOUSE_BOUND_IN_AGGREGATE", "window_end"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, words: str) -> None:
+    with pytest.raises(WarehouseError) as caught:
+        rows(query.format(CLAUSE))
+    (found, *_) = caught.value.diagnostics
+    assert found.condition == condition and found.span
+    text = query.format(CLAUSE)
+    assert found.span.of(text).startswith(words) and found.span.start >= text.index("SELECT ") + 7
+    assert "__w_" not in str(caught.value)
