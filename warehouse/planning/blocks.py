@@ -592,11 +592,15 @@ class _Finals:
         order = {_call_key(text, c): i for i, c in enumerate(_distinct_calls(text, found))}
         self.calls = [(c.span, f"__w_f{order[_call_key(text, c)]}") for c in found]
         self.named = {i.alias.strip("`").lower(): i.expression for i in reversed(block.items) if i.alias}
+        self.in_keys = {word for key in self.keys if len(key) > 1 for word, _ in key}
 
     def of(self, place: Span) -> Fragment:
         """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``.
 
         A name that is none of these, and was analyzed, is the alias of an item, in HAVING or of an earlier item.
+
+        Raises:
+            WarehouseError: it may be a part of a key as well.
         """
         edits: list[tuple[Span, Fragment | str]] = [(s, n) for s, n in self.calls if place.covers(s)]
         edits += _bound_edits(self.text, place, self.found, self.bounds, bound_values(self.bounds))
@@ -606,6 +610,9 @@ class _Finals:
             edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered)]
         for name, span in scan.operands(self.text.words(place), self.named):
             its = self.named[name]
-            if not any(s.covers(span) for s, _ in edits) and not its.covers(span):
-                edits.append((span, "(" + self.of(its) + ")"))
+            if any(s.covers(span) for s, _ in edits) or its.covers(span):
+                continue
+            if name in self.in_keys:
+                fail("WAREHOUSE_ALIAS_AMBIGUOUS", span, name=name)
+            edits.append((span, "(" + self.of(its) + ")"))
         return rewritten(self.text.text, place, edits)

@@ -168,11 +168,12 @@ def words(tokens: Sequence[Token], aliases: Collection[str]) -> list[Word]:
 def occurrences(text: list[Word], pattern: list[Word], covered: Iterable[Span] = ()) -> list[Span]:
     """Return where ``pattern`` stands in ``text`` as an expression of its own.
 
-    A pattern of several words with an operator at its top level counts only between brackets, commas or the
-    ends, since elsewhere precedence could tear it apart.
+    A pattern of several words with an operator at its top level counts only between brackets, commas, the ends, and,
+    where it only computes, what binds looser, since elsewhere precedence could tear it apart.
     """
     wanted = [w for w, _ in pattern]
     loose = _has_operator(wanted)
+    looser = _LOOSER if loose and _only_computes(wanted) else ()
     hidden = list(covered)
     found: list[Span] = []
     for at in range(len(text) - len(wanted) + 1):
@@ -183,12 +184,24 @@ def occurrences(text: list[Word], pattern: list[Word], covered: Iterable[Span] =
         span = text[at][1].to(text[at + len(wanted) - 1][1])
         if before == "." or any(h.covers(span) for h in hidden) or (found and span.start < found[-1].end):
             continue
-        if loose and (before not in ("", "(", ",") or after not in ("", ")", ",")):
+        if loose and (before not in ("", "(", ",", *looser) or after not in ("", ")", ",", *looser)):
             continue
         if len(wanted) == 1 and after == "(":
             continue
         found.append(span)
     return found
+
+
+_LOOSER = ("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "and", "or", "when", "then", "else", "end")
+"""What may stand beside a computation without taking a part of it."""
+_COMPUTING = ("+", "-", "*", "/", "%", "||")
+
+
+def _only_computes(wanted: Sequence[str]) -> bool:
+    """Say whether these are operands with nothing but operators between them that bind closer than a comparison."""
+    flat = [w for w, d in zip(wanted, _depths(wanted), strict=True) if d == 0 and w not in ("(", ")")]
+    joints = [word == "." or word in _COMPUTING for word in flat]
+    return len(flat) % 2 == 1 and not any(joints[::2]) and all(joints[1::2])
 
 
 def _has_operator(wanted: Sequence[str]) -> bool:
