@@ -151,6 +151,19 @@ def test_a_model_and_a_table_of_one_name_are_two_things(project: Load) -> None:
     assert paths(built) == ["churn.sql", "features.sql", "a.sql", "b.sql"]
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TABLE a TBLPROPERTIES ('x' = 1, 'copartition' = 'Default.z') AS SELECT 1 k DISTRIBUTE BY k",
+        "EXPLAIN REPLACE TABLE a TBLPROPERTIES ('copartition' = '`z`') AS SELECT 1 k DISTRIBUTE BY k",
+        "CREATE STREAMING TABLE a TBLPROPERTIES ('copartition' = 'z') AS SELECT k FROM STREAM s DISTRIBUTE BY k",
+    ],
+)
+def test_a_partner_comes_first(project: Load, made: str) -> None:
+    built = project({"a.sql": made, "z.sql": "CREATE TABLE z AS SELECT 1 AS k DISTRIBUTE BY k"})
+    assert paths(built) == ["z.sql", "a.sql"]
+
+
 def test_what_a_refresh_needs(project: Load) -> None:
     built = project({"a.sql": "REFRESH STREAMING TABLE t", "b.sql": "CREATE STREAMING TABLE t AS SELECT 1"})
     assert paths(built) == ["b.sql", "a.sql"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from warehouse.engine import parse, split
+from warehouse.engine import parse, partner, split
 from warehouse.engine import statements as s
 from warehouse.errors import SourceText, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
@@ -222,6 +222,8 @@ def _writes(statement: s.Statement) -> Iterator[Key]:
 
 
 def _reads(statement: s.Statement) -> Iterator[Key]:
+    if not isinstance(statement, s.Explain) and any(_makes(statement)) and (other := partner(statement.source)):
+        yield key_of(other.parts)
     match statement:
         case s.SparkStatement(target=s.Name() as name, verb=verb) if verb.split(" ")[0] not in _DEFINES + _WRITES:
             yield key_of(name.parts)
