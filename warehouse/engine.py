@@ -24,6 +24,7 @@ from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail,
 from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
+from warehouse.language.keeping import partner
 from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.language.words import words_of_ours
@@ -819,6 +820,7 @@ __all__ = [
     "WarehouseError",
     "examine",
     "parse",
+    "partner",
     "replace",
     "split",
     "standing_in",

@@ -72,6 +72,74 @@ def test_the_papers_pair_of_statements(engine: Engine, rows: Rows) -> None:
     assert sorted(map(tuple, (r.values() for r in got))) == sorted(map(tuple, wanted))
 
 
+@pytest.mark.parametrize(
+    ("said", "chosen", "by_hand"),
+    [
+        ("", ["age", "country", "income", "paid"], {}),
+        (", features => (AGE, country), categorical_cols => 'age'", ["age", "country"], {"categoricalCols": ["age"]}),
+    ],
+)
+def test_what_is_hashed_is_hashed_under_the_users_names(
+    engine: Engine, rows: Rows, said: str, chosen: list[str], by_hand: dict[str, Any]
+) -> None:
+    from pyspark.ml.feature import FeatureHasher
+
+    rows(
+        "CREATE OR REPLACE TEMP VIEW hashable AS SELECT age, country, income, paid, DATE'2024-01-01' AS day FROM people"
+    )
+    hasher = FeatureHasher(inputCols=chosen, outputCol="o", numFeatures=50, **by_hand)
+    wanted = [row.o.toArray().tolist() for row in hasher.transform(engine.spark.table("hashable")).collect()]
+    rows(f"GENERATE ML FeatureHasher(hashable, num_features => 50{said}) AS OR REPLACE MODEL hashed")
+    for asked in (
+        f"GENERATE ML FeatureHasher(hashable, num_features => 50{said})",
+        "SELECT feature_hasher FROM ML_PREDICT(TABLE hashable, MODEL hashed)",
+    ):
+        assert [row["feature_hasher"] for row in rows(asked)] == wanted
+
+
+def test_a_formula_may_speak_of_a_column_called_label(engine: Engine, rows: Rows) -> None:
+    from pyspark.ml import Pipeline
+    from pyspark.ml.classification import LogisticRegression
+    from pyspark.ml.feature import RFormula
+
+    rows("CREATE OR REPLACE TEMP VIEW modelled AS SELECT age, country, INT(paid) AS label FROM people")
+    table, formula = engine.spark.table("modelled"), RFormula(formula="label ~ age + country")
+    wanted = formula.fit(table).transform(table).collect()
+    got = rows("GENERATE ML RFormula(modelled, 'label ~ age + country')")
+    assert list(got[0]) == ["age", "country", "label", "features"]
+    assert [(r["label"], r["features"]) for r in got] == [(r.label, r.features.toArray().tolist()) for r in wanted]
+
+    wanted = Pipeline(stages=[formula, LogisticRegression()]).fit(table).transform(table).collect()
+    got = rows("GENERATE ML LogisticRegression(RFormula(modelled, 'label ~ age + country'))")
+    assert [r["probability"] for r in got] == [r.probability.toArray().tolist() for r in wanted]
+
+
+def test_what_a_formula_adds_can_be_called_otherwise(rows: Rows) -> None:
+    rows("CREATE OR REPLACE TEMP VIEW modelled AS SELECT age, country, country AS label, paid AS features FROM people")
+    said = refused(rows, "GENERATE ML RFormula(modelled, 'label ~ age', features => f)")
+    assert said.condition == "WAREHOUSE_GENERATE_OUTPUT_TAKEN" and "label_col => 'rformula_label'" in said.render()
+    (first, *_) = rows(
+        "GENERATE ML RFormula(modelled, 'label ~ age', features_col => 'f', label_col => 'rformula_label')"
+    )
+    assert list(first) == ["age", "country", "label", "features", "f", "rformula_label"]
+    (first, *_) = rows(
+        "GENERATE ML KMeans(RFormula((SELECT age, country, id AS label FROM people), '~ age + country'), 2)"
+    )
+    assert list(first) == ["age", "country", "label", "prediction"]
+
+
+def test_clusters_are_judged_by_the_columns_that_are_named_and_not_by_themselves(engine: Engine, rows: Rows) -> None:
+    from pyspark.ml.evaluation import ClusteringEvaluator
+    from pyspark.ml.feature import VectorAssembler
+
+    asked, clusters = "GENERATE ML ClusteringEvaluator(KMeans({0}, 3){1})", "(SELECT age, income FROM people)"
+    assert refused(rows, asked.format(clusters, "")).condition == "WAREHOUSE_GENERATE_NO_FEATURES"
+    rows(f"GENERATE KMeans({clusters}, 3) AS OR REPLACE TABLE clusters")
+    table = VectorAssembler(inputCols=["age", "income"], outputCol="features").transform(engine.spark.table("clusters"))
+    (judged,) = rows(asked.format(clusters, ", features => (age, income)"))
+    assert judged["value"] == pytest.approx(ClusteringEvaluator().evaluate(table))
+
+
 def test_predictions_of_a_stored_model_are_those_of_the_statement(engine: Engine, rows: Rows, paying: str) -> None:
     both = (
         "SELECT p.id, p.prediction AS one, q.prediction AS other, p.probability AS o, q.probability AS p"

@@ -103,6 +103,67 @@ def test_looking_is_reading(project: Load) -> None:
     assert paths(built) == ["c.sql", "b.sql", "a.sql"]
 
 
+LEARNING = {
+    "a_predict.sql": "SELECT age, prediction FROM ML_PREDICT(TABLE u, MODEL churn)",
+    "b_clu.sql": "SELECT prediction, count(*) n FROM clustered GROUP BY prediction",
+    "y_train.sql": "GENERATE ML LogisticRegression((SELECT age, label FROM u), label => 'label')\n"
+    "AS OR REPLACE MODEL default.Churn; GENERATE KMeans(PCA(u, 1), 3) AS OR REPLACE TABLE clustered",
+    "z_u.sql": "{{ config(materialized='table', alias='u') }} SELECT 1D AS age, 1 AS label",
+}
+
+
+def test_what_learns_comes_before_what_asks_a_model(project: Load) -> None:
+    built = project(LEARNING)
+    assert paths(built) == ["z_u.sql", "y_train.sql", "a_predict.sql", "b_clu.sql"]
+    assert [(made.kind, made.name) for made in built.units[1].makes] == [
+        ("model", "default.Churn"),
+        ("table", "clustered"),
+    ]
+    assert paths(built, select(built, ["churn+1"])) == ["y_train.sql", "a_predict.sql", "b_clu.sql"]
+
+
+@pytest.mark.parametrize(
+    "asking",
+    [
+        "SELECT * FROM ML_SCORES(MODEL m)",
+        "SELECT * FROM ML_CONTENTS(MODEL m, rules)",
+        "SELECT * FROM (SELECT * FROM ML_EVALUATE(TABLE t, MODEL m)) JOIN t ON true",
+        "CREATE STREAMING TABLE s AS SELECT * FROM ML_PREDICT(STREAM x, MODEL m)",
+        "DESCRIBE MODEL m",
+        "EXPLAIN SELECT * FROM ML_SCORES(MODEL {{ ref('m') }})",
+        "-- depends_on: {{ ref('M') }}\nSELECT 1",
+    ],
+)
+def test_whatever_names_a_model_comes_after_it(project: Load, asking: str) -> None:
+    built = project({"a.sql": asking, "b.sql": "GENERATE ML KMeans(t) AS MODEL m", "c.sql": "CREATE TABLE t (x INT)"})
+    assert paths(built) == ["c.sql", "b.sql", "a.sql"]
+
+
+def test_a_model_and_a_table_of_one_name_are_two_things(project: Load) -> None:
+    built = project(
+        {
+            "a.sql": "GENERATE KMeans({{ ref('features') }}) AS OR REPLACE MODEL churn",
+            "b.sql": "SELECT * FROM ML_PREDICT(TABLE {{ ref('churn') }}, MODEL {{ ref('churn') }})",
+            "churn.sql": "SELECT 1 AS x",
+            "features.sql": "SELECT x FROM {{ ref('churn') }}",
+        }
+    )
+    assert paths(built) == ["churn.sql", "features.sql", "a.sql", "b.sql"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TABLE a TBLPROPERTIES ('x' = 1, 'copartition' = 'Default.z') AS SELECT 1 k DISTRIBUTE BY k",
+        "EXPLAIN REPLACE TABLE a TBLPROPERTIES ('copartition' = '`z`') AS SELECT 1 k DISTRIBUTE BY k",
+        "CREATE STREAMING TABLE a TBLPROPERTIES ('copartition' = 'z') AS SELECT k FROM STREAM s DISTRIBUTE BY k",
+    ],
+)
+def test_a_partner_comes_first(project: Load, made: str) -> None:
+    built = project({"a.sql": made, "z.sql": "CREATE TABLE z AS SELECT 1 AS k DISTRIBUTE BY k"})
+    assert paths(built) == ["z.sql", "a.sql"]
+
+
 def test_what_a_refresh_needs(project: Load) -> None:
     built = project({"a.sql": "REFRESH STREAMING TABLE t", "b.sql": "CREATE STREAMING TABLE t AS SELECT 1"})
     assert paths(built) == ["b.sql", "a.sql"]
@@ -120,6 +181,19 @@ def test_what_a_refresh_needs(project: Load) -> None:
             {"a.sql": "CREATE TABLE Default.T (x INT)", "t.sql": "SELECT 1"},
             "WAREHOUSE_PROJECT_DUPLICATE",
             "p/a.sql and p/t.sql",
+        ),
+        (
+            {"a.sql": "GENERATE KMeans(x) AS MODEL m", "b.sql": "GENERATE PCA(x) AS MODEL default.M"},
+            "WAREHOUSE_PROJECT_DUPLICATE",
+            "p/a.sql and p/b.sql",
+        ),
+        (
+            {
+                "a.sql": "GENERATE KMeans(x) AS MODEL a.m; GENERATE KMeans(x) AS MODEL b.m",
+                "b.sql": "SELECT * FROM ML_SCORES(MODEL {{ ref('m') }})",
+            },
+            "WAREHOUSE_PROJECT_REF",
+            "is one of a.m, b.m",
         ),
         (
             {"a.sql": "SELECT 1\nFROM {{ ref('hourli') }}", "hourly.sql": "SELECT 1"},

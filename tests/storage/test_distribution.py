@@ -105,6 +105,13 @@ def test_every_kind_of_join(rows: Rows, pair: None, kind: str) -> None:
     assert rows(query.format("lines_d", "orders_d")) == rows(query.format("lines", "orders"))
 
 
+def test_replacing_a_table_distributes_it(rows: Rows, pair: None) -> None:
+    rows("CREATE TABLE replaced AS SELECT k + 1 AS k, v FROM lines")
+    rows("REPLACE TABLE replaced TBLPROPERTIES ('copartition' = 'orders_d') AS SELECT * FROM lines DISTRIBUTE BY k")
+    assert exchanges(rows, JOIN.format("replaced", "orders_d")) == 0
+    assert rows(JOIN.format("replaced", "orders_d")) == rows(JOIN.format("lines", "orders"))
+
+
 def test_what_is_inserted_is_distributed_too(rows: Rows, pair: None) -> None:
     rows("CREATE TABLE grown AS SELECT * FROM lines DISTRIBUTE BY k")
     rows("INSERT INTO grown VALUES (1, 2), (NULL, 3), (77, NULL)")

@@ -26,6 +26,11 @@ class Property:
     value: str
     span: Span
 
+    @property
+    def name(self) -> Name:
+        """Return the table that the value names."""
+        return Name(tuple(self.value.replace("`", "").split(".")), self.span)
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -101,6 +106,14 @@ def kept(source: SourceText) -> Kept | None:
         cursor.span(at, behind) if at is not None else None, keys, properties, into, listed is not None,
         Name((provider.text,), provider.span) if provider else None,
     )  # fmt: skip
+
+
+def partner(source: SourceText) -> Name | None:
+    """Return the table in whose way a CREATE … AS says that its rows are to be kept; None where it names none."""
+    cursor = Cursor(source, tokenize(source.text) or [])
+    listed = _listed(cursor, _query(cursor))
+    found = _properties(cursor, listed).get("copartition") if listed is not None else None
+    return found.name if found else None
 
 
 def inserted(source: SourceText) -> Inserted | None:

@@ -126,6 +126,7 @@ def _verb(cursor: Cursor) -> str:
         return "INSERT" if word in ("WITH", "FROM") and _head(cursor, "INSERT") else "SELECT"
     if word in (
         "CREATE",
+        "REPLACE",
         "DROP",
         "ALTER",
         "DESCRIBE",
@@ -157,7 +158,6 @@ _BEFORE_TARGET = {
     "CACHE": ("LAZY", "TABLE"),
     "UNCACHE": ("TABLE",),
     "REFRESH": (),
-    "REPLACE": ("TABLE",),
     "MSCK": ("REPAIR", "TABLE"),
     "OPTIMIZE": (),
     "VACUUM": (),

@@ -127,6 +127,11 @@ class Algorithm:
         return tuple(n for n in named if self.role is Role.EVALUATOR or n not in OUTPUTS)
 
     @property
+    def gathers(self) -> bool:
+        """Say whether it makes one column of several, by their names: those of the frame are the user's then."""
+        return self.has("inputCols") and not self.has("outputCols")
+
+    @property
     def classifies(self) -> bool:
         """Say whether it learns classes."""
         return self.family == "classification"

@@ -254,7 +254,7 @@ def _distribution(context: Context, said: Kept, columns: tuple[Column, ...]) -> 
     partner = said.properties.get("copartition")
     if partner is None:
         return Distribution(names, types, asked or PARTITIONS)
-    named = Name(tuple(partner.value.replace("`", "").split(".")), partner.span)
+    named = partner.name
     maintained = context.catalog.streaming_table(*context.resolve(named))
     if maintained is None and context.analyzer.table_columns(named) is None:
         fail("WAREHOUSE_COPARTITION_UNKNOWN", partner.span, partner=partner.value)

@@ -20,6 +20,9 @@ _ALWAYS = {
 }  # fmt: skip
 """Columns that are added without being asked for, as MLlib names them."""
 
+_OF_FORMULA = {"featuresCol": ("features", Kind.VECTOR), "labelCol": ("label", Kind.NUMBER)}
+"""Those that a formula adds."""
+
 _NUMBERS = ("labelCol", "weightCol", "censorCol", "offsetCol", "ratingCol")
 _TAUGHT = ("labelCol", "weightCol", "censorCol", "ratingCol", "validationIndicatorCol", "foldCol")
 _OPTIONAL = ("weightCol", "offsetCol", "validationIndicatorCol", "foldCol", "probabilityCol")
@@ -54,7 +57,7 @@ class _Flow:
     """What the steps so far have come to.
 
     Attributes:
-        taught: the input's columns that are no features, lower case.
+        taught: the columns that are no features, lower case.
         onehot: strings become one-hot where they enter a vector.
         produced: what the last step made.
     """
@@ -269,7 +272,7 @@ class _Steps:
         if reads is None:
             return None, []
         named = "features" in call.values
-        ports = self._named_ports(call) if named else self._default_ports(call, reads)
+        ports = self._named_ports(call, settings) if named else self._default_ports(call, reads)
         as_vector = reads == "featuresCol" or (
             Kind.VECTOR in algorithm.accepts
             and reads != "inputCols"
@@ -293,13 +296,14 @@ class _Steps:
         settings[reads] = assembly.output
         return assembly, ports
 
-    def _named_ports(self, call: Call) -> list[_Port]:
+    def _named_ports(self, call: Call, settings: dict[str, Any]) -> list[_Port]:
         ports = []
         listed = self.reader.names(call.values["features"], call.place("features"), "features")
         for name, place in listed:
             made = next((p for p in self._flow.produced if p.name.lower() == name.lower()), None)
             ports.append(made or self._port(self._column(name, place)))
-        if self._flow.produced and not any(p in self._flow.produced for p in ports):
+        used = [p.inner for p in ports] + list(settings.values())
+        if self._flow.produced and not any(p.inner in used for p in self._flow.produced):
             produced = ", ".join(p.name for p in self._flow.produced)
             fail("WAREHOUSE_GENERATE_INNER_UNUSED", call.place("features"), name=call.algorithm.name, produced=produced)
         return ports
@@ -314,11 +318,11 @@ class _Steps:
         vector = reads == "featuresCol" or (reads == "inputCol" and Kind.VECTOR in algorithm.accepts)
         fitting = _ASSEMBLED if vector else tuple(k for k in Kind if k in algorithm.accepts)
         if flow.produced:
-            ports = [p for p in flow.produced if p.kind in fitting]
+            ports = [p for p in flow.produced if p.kind in fitting and p.name.lower() not in flow.taught]
         else:
             free = [c for c in flow.columns if c.name.lower() not in flow.taught]
             ports = [p for p in map(self._port, free) if p.kind in fitting]
-            if Kind.STRING in algorithm.accepts and any(p.kind is Kind.STRING for p in ports):
+            if Kind.STRING in algorithm.accepts and not algorithm.gathers and any(p.kind is Kind.STRING for p in ports):
                 ports = [p for p in ports if p.kind is Kind.STRING]
         if not ports:
             there = ", ".join(p.name for p in flow.produced) or ", ".join(f"{c.name} {c.type}" for c in flow.columns)
@@ -354,8 +358,9 @@ class _Steps:
             if port.column is None:
                 names.append(port.inner)
                 continue
-            name = f"__w_r{port.inner}"
             kind = Kind.VECTOR if port.kind is Kind.ARRAY and Kind.ARRAY not in algorithm.accepts else Kind.OTHER
+            as_named = algorithm.gathers and kind is Kind.OTHER and not set(".`") & set(port.name)
+            name = port.name if as_named else f"__w_r{port.inner}"
             nullable = algorithm.has("handleInvalid") or algorithm.has("missingValue")
             self._flow.prepared[name] = Prepared(name, port.column.name, kind, port.column.type, nullable=nullable)
             names.append(name)
@@ -376,22 +381,27 @@ class _Steps:
         if "inputCol" in settings and ports and ports[0].kind in makes and settings["inputCol"].startswith("__w_r"):
             kind = makes[ports[0].kind]
         wanted: list[tuple[str, tuple[str, ...], Kind]] = []
-        if algorithm.has("formula"):
-            wanted = [("featuresCol", ("features",), Kind.VECTOR), ("labelCol", ("label",), Kind.NUMBER)]
-        for parameter in (n for n in OUTPUTS if algorithm.has(n)):
+        always = _OF_FORMULA if algorithm.has("formula") else _ALWAYS
+        for parameter in (n for n in dict.fromkeys((*always, *OUTPUTS)) if algorithm.has(n)):
+            argument = "features" if parameter == "featuresCol" else parameter
             several = isinstance(settings.get("inputCols"), list) and algorithm.has("outputCols")
-            if parameter in call.values:
-                listed = self.reader.names(call.values[parameter], call.place(parameter), parameter)
+            if argument in call.values:
+                listed = self.reader.names(call.values[argument], call.place(argument), parameter)
                 names = tuple(name for name, _ in listed)
-            elif parameter in _ALWAYS:
-                names = (_ALWAYS[parameter][0],)
+            elif parameter in always:
+                names = (always[parameter][0],)
             elif parameter == "outputCols" and several:
                 names = tuple(f"{p.name}_{snake(algorithm.name)}" for p in ports)
             elif parameter == "outputCol" and not several:
                 names = (snake(algorithm.name),)
             else:
                 continue
-            wanted.append((parameter, names, _ALWAYS.get(parameter, ("", kind))[1]))
+            if parameter == "labelCol":
+                self._flow.taught |= {names[0].lower()}
+                if self._label_is_there(names[0], settings, outermost):
+                    settings[parameter] = names[0]
+                    continue
+            wanted.append((parameter, names, always.get(parameter, ("", kind))[1]))
         made = []
         taken = {c.name.lower() for c in self._flow.columns}
         for parameter, names, its_kind in wanted:
@@ -407,6 +417,13 @@ class _Steps:
             inners = [p.inner for p in made[-len(names) :]]
             settings[parameter] = inners if parameter == "outputCols" else inners[0]
         return tuple(made)
+
+    def _label_is_there(self, name: str, settings: dict[str, Any], outermost: bool) -> bool:
+        """Say whether a formula adds no label: it has none, or it is the column of that name, which stays as it is."""
+        response = settings.get("formula", "").partition("~")[0].strip().strip("`")
+        numbers = {c.name for c in self._flow.columns if kind_of(c.type) is Kind.NUMBER}
+        stays = outermost and name == response and name in numbers and not settings.get("forceIndexLabel")
+        return not response or stays
 
     # ---------------------------------------------------------------- search
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from warehouse.errors import SourceText, WarehouseError, diagnostic, fail
 from warehouse.project.files import SqlFile
 from warehouse.project.templates import Reference, Template, find_templates
-from warehouse.project.units import Key, Unit, unit_of
+from warehouse.project.units import MODEL, Key, Target, Unit, key_of, told, unit_of
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ def project_of(files: Sequence[SqlFile]) -> Project:
         WarehouseError: a file that does not parse, two files that make the same thing, a ref to nothing, a cycle.
     """
     templates = [find_templates(file) for file in files]
-    drafts = [unit_of(template, lambda reference: reference.parts) for template in templates]
+    drafts = [unit_of(template, _as_written) for template in templates]
     makers = _makers(drafts)
     units = []
     for template, draft in zip(templates, drafts, strict=True):
-        names = {reference: _target(template, reference, makers) for reference in template.references}
-        moved = any(names[reference] != reference.parts for reference in names)
-        units.append(unit_of(template, names.__getitem__) if moved else draft)
+        targets = {reference: _target(template, reference, makers) for reference in template.references}
+        moved = any(targets[reference] != _as_written(reference) for reference in targets)
+        units.append(unit_of(template, targets.__getitem__) if moved else draft)
     return _ordered(units)
 
 
@@ -67,17 +67,22 @@ def _makers(units: Sequence[Unit]) -> dict[Key, Unit]:
     return makers
 
 
-def _target(template: Template, reference: Reference, makers: Mapping[Key, Unit]) -> tuple[str, ...]:
-    """Return the name that a reference stands for."""
+def _as_written(reference: Reference) -> Target:
+    return Target(reference.parts, key_of(reference.parts))
+
+
+def _target(template: Template, reference: Reference, makers: Mapping[Key, Unit]) -> Target:
+    """Return what a reference stands for: a table or the like, else a model."""
     if reference.kind == "source":
-        return reference.parts
+        return _as_written(reference)
     word = reference.parts[-1].lower()
-    keys = [(word,)] if (word,) in makers else [key for key in makers if key[-1] == word]
+    named = [key for key in makers if key[-1] == word]
+    keys = [(word,)] if (word,) in makers else [key for key in named if key[0] != MODEL] or named
     if len(keys) == 1:
         made = next(made for made in makers[keys[0]].makes if made.key == keys[0])
-        return reference.parts if len(keys[0]) == 1 else tuple(made.name.split("."))
+        return Target(reference.parts if len(keys[0]) == 1 else tuple(made.name.split(".")), made.key)
     if keys:
-        reason = f"is one of {', '.join(sorted('.'.join(key) for key in keys))}"
+        reason = f"is one of {', '.join(sorted(told(key) for key in keys))}"
     else:
         near = get_close_matches(word, [key[-1] for key in makers], 1)
         reason = "is made by no file of the project" + (f"; {near[0]} is" if near else "")

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 
 from warehouse.errors import fail
 from warehouse.project.graph import Project
-from warehouse.project.units import Unit
+from warehouse.project.units import Unit, told
 
 
 def select(project: Project, words: Iterable[str] = (), exclude: Iterable[str] = ()) -> list[int]:
@@ -59,7 +59,7 @@ def _matches(unit: Unit, word: str) -> bool:
         return rest in unit.tags
     if colon and method == "path":
         return _path_matches(path, rest)
-    names = {unit.file.path.stem.lower(), *(".".join(made.key) for made in unit.makes)}
+    names = {unit.file.path.stem.lower(), *(told(made.key) for made in unit.makes)}
     names |= {made.key[-1] for made in unit.makes}
     return _path_matches(path, word) or any(fnmatchcase(name, word.lower()) for name in names)
 

@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from warehouse.engine import parse, split
+from warehouse.engine import parse, partner, split
 from warehouse.engine import statements as s
 from warehouse.errors import SourceText, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 from warehouse.project.templates import Reference, Template, quoted
 
 Key = tuple[str, ...]
-"""A name made comparable."""
+"""A name made comparable; a model's starts with ``MODEL``, since models and tables may have the same name."""
+
+MODEL = "MODEL"
+"""Upper case, as no part of a name made comparable is."""
 
 _CREATE = {
     "view": "CREATE OR REPLACE VIEW {name} AS ",
@@ -31,10 +34,18 @@ _WRITES = ("INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "LOAD", "ALTER", "
 
 @dataclass(frozen=True)
 class Made:
-    """One thing that a file creates: ``kind`` is ``stream``, ``streaming table``, ``table``, or ``view``."""
+    """One thing that a file creates: ``kind`` is ``stream``, ``streaming table``, ``table``, ``view`` or ``model``."""
 
     kind: str
     name: str
+    key: Key
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a reference stands for: the name to write in its place, and the same name made comparable."""
+
+    parts: tuple[str, ...]
     key: Key
 
 
@@ -83,15 +94,15 @@ class Unit:
     tags: tuple[str, ...] = ()
 
 
-def unit_of(template: Template, name: Callable[[Reference], tuple[str, ...]]) -> Unit:
-    """Return the unit of a file whose references are called ``name(reference)``.
+def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
+    """Return the unit of a file whose references stand for ``target(reference)``.
 
     Raises:
         WarehouseError: the file does not parse; positions are the file's.
     """
     steps: list[Step] = []
     parsed: list[s.Statement] = []
-    for source, own in _sources(template, name):
+    for source, own in _sources(template, lambda reference: target(reference).parts):
         step = Step(source, own)
         try:
             statement = parse(source)
@@ -109,7 +120,7 @@ def unit_of(template: Template, name: Callable[[Reference], tuple[str, ...]]) ->
     makes = tuple(chain.from_iterable(map(_makes, parsed)))
     made = {each.key for each in makes}
     reads = set(chain.from_iterable(map(_reads, parsed)))
-    reads |= {key_of(name(reference)) for reference in template.references}
+    reads |= {target(reference).key for reference in template.references}
     writes = set(chain.from_iterable(map(_writes, parsed)))
     return Unit(
         template.file,
@@ -132,6 +143,21 @@ def key_of(parts: tuple[str, ...]) -> Key:
     if len(lowered) == 3 and lowered[0] == "spark_catalog":
         lowered = lowered[1:]
     return lowered[1:] if len(lowered) == 2 and lowered[0] == "default" else lowered
+
+
+def model_key(parts: tuple[str, ...]) -> Key:
+    """Return the name of a model made comparable.
+
+    Example:
+        >>> model_key(("default", "Churn"))
+        ('MODEL', 'churn')
+    """
+    return MODEL, *key_of(parts)
+
+
+def told(key: Key) -> str:
+    """Return a comparable name as it is told to the user."""
+    return ".".join(part for part in key if part != MODEL)
 
 
 def _sources(template: Template, name: Callable[[Reference], tuple[str, ...]]) -> Iterator[tuple[SourceText, SourceText]]:  # fmt: skip  # noqa: E501
@@ -177,6 +203,11 @@ def _makes(statement: s.Statement) -> Iterator[Made]:
             kind = next((word for word in ("VIEW", "TABLE") if word in words), None)
             if words[0] in ("CREATE", "REPLACE") and kind:
                 yield Made(kind.lower(), ".".join(name.parts), key_of(name.parts))
+        case s.Generate(table=table, model=model):
+            if table:
+                yield Made("table", ".".join(table.name.parts), key_of(table.name.parts))
+            if model:
+                yield Made("model", ".".join(model.name.parts), model_key(model.name.parts))
         case s.Explain(mode="ANALYZE", statement=inner):
             yield from _makes(inner)
 
@@ -191,14 +222,21 @@ def _writes(statement: s.Statement) -> Iterator[Key]:
 
 
 def _reads(statement: s.Statement) -> Iterator[Key]:
+    if not isinstance(statement, s.Explain) and any(_makes(statement)) and (other := partner(statement.source)):
+        yield key_of(other.parts)
     match statement:
         case s.SparkStatement(target=s.Name() as name, verb=verb) if verb.split(" ")[0] not in _DEFINES + _WRITES:
             yield key_of(name.parts)
     match statement:
         case s.RefreshStreamingTable(name=name) | s.DrainStreamingTable(name=name):
             yield key_of(name.parts)
-        case s.StartStreamingTable(name=name) | s.StopStreamingTable(name=name) | s.DescribeObject(name=name):
+        case s.StartStreamingTable(name=name) | s.StopStreamingTable(name=name):
             yield key_of(name.parts)
+        case s.DescribeObject(kind=kind, name=name):
+            if kind != "GENERATOR":
+                yield model_key(name.parts) if kind == "MODEL" else key_of(name.parts)
+        case s.Generate(call=call):
+            yield from _fed_by(call)
         case s.Explain(statement=inner):
             yield from _reads(inner)
         case s.CreateStreamingTable(query=query) | s.QueryStatement(query=query):
@@ -207,11 +245,23 @@ def _reads(statement: s.Statement) -> Iterator[Key]:
             yield from _read_by(query)
 
 
+def _fed_by(call: s.GeneratorCall) -> Iterator[Key]:
+    match call.input:
+        case s.GeneratorCall() as inner:
+            yield from _fed_by(inner)
+        case s.Name(parts=parts):
+            yield key_of(parts)
+        case s.QueryShape() as query:
+            yield from _read_by(query)
+
+
 def _read_by(query: s.QueryShape) -> Iterator[Key]:
     for stream in query.streams:
         yield key_of(stream.name.parts)
     for function in query.functions:
         yield key_of(function.argument.parts)
+    for asked in query.models:
+        yield model_key(asked.model.parts)
     for relation in query.relations:
         if not (len(relation.name.parts) == 1 and any(_is_cte(cte, relation) for cte in query.ctes)):
             yield key_of(relation.name.parts)
