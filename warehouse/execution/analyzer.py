@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,8 @@ from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
 
 _UNREPEATABLE = ("current_timestamp(", "current_date(", "now(", "localtimestamp(", "current_time(", "CURRENT_")
+
+_MULTIPLIES = re.compile(r"^[ +:-]*(Generate|Join|LateralJoin|AsOfJoin) ", re.MULTILINE)
 
 AGGREGATES = frozenset(
     [
@@ -137,6 +140,11 @@ class SparkAnalyzer:
         """Say whether a query repeats exactly: nothing random in it, and nothing that asks the clock."""
         plan = self._analyzed(query)._jdf.queryExecution().analyzed()
         return bool(plan.deterministic()) and not any(word in plan.toString() for word in _UNREPEATABLE)
+
+    def multiplies(self, query: Fragment) -> bool:
+        """Say whether a query may make several rows of one: it generates rows, or joins."""
+        plan = self._analyzed(query)._jdf.queryExecution().analyzed()
+        return _MULTIPLIES.search(plan.toString()) is not None
 
     def table_columns(self, name: Name) -> tuple[Column, ...] | None:
         """Return the columns of a table or view, None when there is none."""

@@ -176,8 +176,10 @@ def _windowed(
     checks.check_windowed(text, block, query, sources)
     relation = with_list(text) + bound.input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
-    if not context.analyzer.is_deterministic(with_list(text) + bound.input(text, plain, "0L AS __w_arrival")):
+    analysis = with_list(text) + bound.input(text, plain, "0L AS __w_arrival")
+    if not context.analyzer.is_deterministic(analysis):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
+    query = replace(query, multiplied=context.analyzer.multiplies(analysis))
     if not context.analyzer.is_deterministic(of(_over_results(query))):
         fail("WAREHOUSE_NONDETERMINISTIC", block.select)
     columns = tuple(Column(o.name, o.type) for o in query.result)

@@ -37,6 +37,9 @@ class Analyzer(Protocol):
     def is_deterministic(self, query: Fragment) -> bool:
         """Say whether a query gives the same rows each time it runs over the same input."""
 
+    def multiplies(self, query: Fragment) -> bool:
+        """Say whether a query may make several rows of one."""
+
     def aggregate_functions(self) -> frozenset[str]:
         """Return the lower-case names of all aggregate functions."""
 
