@@ -102,7 +102,7 @@ def test_after_a_restart_it_is_put_there_again(engine: Engine, rows: Rows, made:
     [
         "ALTER TABLE REMEMBERED.Left SET TBLPROPERTIES ('cache' = 'false')",
         "ALTER TABLE left UNSET TBLPROPERTIES ('cache')",
-        "ALTER TABLE left UNSET TBLPROPERTIES IF EXISTS (\"cache\")",
+        'ALTER TABLE left UNSET TBLPROPERTIES IF EXISTS ("cache")',
         "DROP TABLE left; CREATE TABLE left AS SELECT 1 AS k",
         "CREATE OR REPLACE TABLE left AS SELECT 1 AS k",
     ],
