@@ -47,13 +47,20 @@ def stream_outside_from(found: Candidate) -> None:
 
 
 def replay_beside_stream(found: Candidate) -> None:
-    """Refuse a replay, which has a clock of its own, beside another stream."""
-    for source in found.sources:
-        if source.bounded and len(found.sources) > 1:
-            fail(
-                "WAREHOUSE_NOT_BUILT_YET", source.reference.span, what="a replay beside another stream",
-                example="a streaming table for each of them",
-            )  # fmt: skip
+    """Refuse replays, which have a clock of their own, beside other streams, and those of two kinds of steps."""
+    replays = [s for s in found.sources if s.bounded]
+    complete = [s for s in replays if s.complete]
+    if replays and len(replays) < len(found.sources):
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", replays[0].reference.span, what="a replay beside a stream that is none",
+            example="a streaming table for each of them",
+        )  # fmt: skip
+    if complete and len(complete) < len(replays):
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", complete[0].reference.span,
+            what="a replay whose watermark is 'complete' beside one whose watermark is not",
+            example="watermark 'complete' in the OPTIONS of both",
+        )  # fmt: skip
 
 
 def order_or_limit(found: Candidate) -> None:
