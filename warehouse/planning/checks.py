@@ -12,9 +12,11 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import AT_END, INNER
 from warehouse.dataflow.windows import Global
 from warehouse.errors import Span, fail
+from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Mode, QueryBlock
 from warehouse.planning import scan
 from warehouse.planning.blocks import Text
+from warehouse.planning.context import Context
 from warehouse.planning.sources import SourceKind, StreamSource
 
 
@@ -195,6 +197,12 @@ def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: 
 
 def _grouping_place(text: Text, block: QueryBlock) -> Span:
     return block.group_by[0].to(block.group_by[-1]) if block.group_by else block.items[0].span
+
+
+def check_deterministic(context: Context, query: Fragment, place: Span) -> None:
+    """Refuse a query that may give something else when its step is repeated, at the words at fault or at ``place``."""
+    if not context.analyzer.is_deterministic(query):
+        fail("WAREHOUSE_NONDETERMINISTIC", context.analyzer.unrepeatable(query) or place)
 
 
 def duplicate_names(columns: Sequence[Column], place: Span) -> None:
