@@ -208,7 +208,8 @@ def _quoted_span(said: str, source: SourceText) -> Span | None:
     """Return the place of the expression that a message quotes, where the user wrote it just once."""
     for words in re.findall(r'"([^"]+)"|`([^`]+)`', said):
         quoted = next(w for w in words if w)
-        found = [m.span() for m in re.finditer(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", source.text)]
+        bare = re.escape(quoted)
+        found = [m.span() for m in re.finditer(rf"(?<![\w`]){bare}(?![\w`])|`{bare}`", source.text)]
         if found:
             return Span(*found[0])
     return None
