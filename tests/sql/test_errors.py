@@ -95,6 +95,8 @@ CASES = {
     "random union": "CREATE STREAMING TABLE t AS SELECT player FROM STREAM plays UNION ALL SELECT concat(player, shuffle(array('a', 'b'))[0]) FROM STREAM bare",
     "random outside": f"CREATE STREAMING TABLE t AS SELECT 1 + rand() AS r FROM (SELECT count(*) AS n FROM STREAM plays {WINDOW}) AS w",
     "clock without brackets": "CREATE STREAMING TABLE t AS SELECT player, at < CURRENT_TIMESTAMP AS past FROM STREAM plays",
+    "date": "CREATE STREAMING TABLE t AS SELECT player, datediff(CURRENT_DATE, at) AS days FROM STREAM plays",
+    "now": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n, now() FROM STREAM plays {WINDOW}",
     "name with a blank": f"CREATE STREAMING TABLE `st 1` AS SELECT count(*) AS n FROM STREAM plays {WINDOW}",
     "gap of a number": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP score)",
     "trigger without aggregate": f"SELECT player FROM STREAM plays {WINDOW} TRIGGER EVERY 1 ROW",

@@ -61,7 +61,9 @@ def test_union_all_of_streams(rows: Rows, arrive: Arrive, tmp_path: Path) -> Non
 def test_columns_may_have_the_names_that_a_step_uses(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     arrive("s", ("a", 1, 0), ("a", 2, 1))
     stream(rows, tmp_path, "s")
-    names = ["p", "g", "f", "r", "ws", "we", "idx", "out", "step", "emit", "shown", "k", "n", "base", "hit"]
+    names = [
+        "p", "g", "f", "r", "ws", "we", "idx", "out", "step", "emit", "shown", "k", "n", "base", "hit", "CURRENT_d",
+    ]  # fmt: skip
     keys = ", ".join(f"concat(p, '{name}') AS {name}" for name in names)
     for mode in ("ACCUMULATING", "DISCARDING", "RETRACTING"):
         rows(
