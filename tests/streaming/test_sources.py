@@ -363,15 +363,9 @@ def recorded(house, lines, options=""):
 def played(recording):
     clock, out = None, []
     while (at := recording.schedule.next(clock)) is not None:
-        rows = recording.rows(clock, at)
-        out.append(
-            (
-                at,
-                sorted([tuple(r) for r in rows.drop("__w_position", "arrived").collect()], key=str)
-                if rows is not None
-                else None,
-            )
-        )
+        frames = replay.Recordings((recording,)).rows(clock, at)
+        rows = frames and frames[0].drop("__w_position", "arrived").collect()
+        out.append((at, rows and sorted([tuple(r) for r in rows], key=str)))
         clock = at
     recording.close()
     return out
@@ -429,7 +423,7 @@ def test_micro_batches_and_a_recorded_watermark(house):
 
 def test_rows_added_behind_the_clock_are_not_lost_silently(house):
     recording = recorded(house, ["a,1,1970-01-01 00:00:01", "b,2,1970-01-01 00:00:03"])
-    recording.check_overdue(3_000_000, 2)
+    replay.Recordings((recording,)).check_overdue(3_000_000, 2)
     recording.close()
     house.write(
         "rec.csv",
@@ -438,7 +432,7 @@ def test_rows_added_behind_the_clock_are_not_lost_silently(house):
     again = replay.open_recording(house.spark, house.entry("rec"))
     assert again.schedule.next(3_000_000) == 9_000_000
     with pytest.raises(WarehouseError, match="1 rows were added"):
-        again.check_overdue(3_000_000, 2)
+        replay.Recordings((again,)).check_overdue(3_000_000, 2)
     again.close()
 
 

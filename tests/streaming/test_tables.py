@@ -61,7 +61,9 @@ def test_union_all_of_streams(rows: Rows, arrive: Arrive, tmp_path: Path) -> Non
 def test_columns_may_have_the_names_that_a_step_uses(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     arrive("s", ("a", 1, 0), ("a", 2, 1))
     stream(rows, tmp_path, "s")
-    names = ["p", "g", "f", "r", "ws", "we", "idx", "out", "step", "emit", "shown", "k", "n", "base", "hit"]
+    names = [
+        "p", "g", "f", "r", "ws", "we", "idx", "out", "step", "emit", "shown", "k", "n", "base", "hit", "CURRENT_d",
+    ]  # fmt: skip
     keys = ", ".join(f"concat(p, '{name}') AS {name}" for name in names)
     for mode in ("ACCUMULATING", "DISCARDING", "RETRACTING"):
         rows(
@@ -103,6 +105,42 @@ def test_once_keeps_what_comes_too_late_for_it(rows: Rows, arrive: Arrive, tmp_p
         " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR) TRIGGER ONCE (AFTER 1 ROW)"
     )
     assert "warning: TRIGGER ONCE may lose rows" in warned[0]["plan"]
+
+
+@pytest.mark.parametrize(
+    "multiplied",
+    [
+        "STREAM s LATERAL VIEW explode(array(d, d + 1)) AS x",
+        "STREAM s JOIN VALUES (0), (1) AS v (more) ON v.more < d",
+        "(SELECT ts, explode(array(d, d + 1)) AS x FROM STREAM s"
+        " UNION ALL SELECT ts, d AS x FROM STREAM none WHERE d > 0)",
+    ],
+)
+def test_a_row_that_becomes_several_is_late_once(rows: Rows, arrive: Arrive, tmp_path: Path, multiplied: str) -> None:
+    """Once per window missed; two equal rows are two, also where ts is NULL and they are bad."""
+    arrive("s", ("a", 1, 50), ("b", 1, 41))
+    arrive("none", ("a", 0, 50))
+    stream(rows, tmp_path, "s")
+    stream(rows, tmp_path, "none")
+    tables = {
+        "t": "WINDOW SLIDING (if(minute(ts) = 59, NULL, ts), SIZE '20 minutes', EVERY '10 minutes')"
+        " ALLOWED LATENESS '0 seconds'",
+        "once": "WINDOW FIXED (ts, SIZE '10 minutes') TRIGGER ONCE (AFTER 1 ROW)",
+    }
+    for name, clauses in tables.items():
+        rows(f"CREATE STREAMING TABLE {name} AS SELECT count(*) AS n FROM {multiplied} {clauses}")
+    arrive("s", ("a", 8, 12), ("a", 8, 12), ("c", 9, 1), ("d", 7, 59), ("e", 3, 44), ("d", 7, 59))
+    for name in tables:
+        rows(f"REFRESH STREAMING TABLE {name}")
+    missed = "count(*) AS n, count(DISTINCT window_start) AS windows"
+    assert rows(f"SELECT _why, {missed} FROM late_rows('t') GROUP BY ALL") == [{"_why": "LATE", "n": 6, "windows": 3}]
+    assert rows(f"SELECT _why, {missed} FROM late_rows('once') GROUP BY ALL") == [
+        {"_why": "FINISHED", "n": 3, "windows": 2}
+    ]
+    told = "SELECT late, finished, bad FROM stream_progress('{}') ORDER BY step DESC LIMIT 1"
+    assert rows(told.format("t")) == [{"late": 3, "finished": 0, "bad": 2}]
+    assert rows(told.format("once")) == [{"late": 0, "finished": 3, "bad": 0}]
+    assert rows("SELECT p, d, _why FROM bad_rows('s')") == [{"p": "d", "d": 7, "_why": "TIME_IS_NULL"}] * 2
 
 
 def test_percentile_fires_before_the_watermark_and_never_after_it(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ class WindowedQuery:
         first_only: a window is emitted once and never again (SELECT DISTINCT).
         once: a window whose trigger has finished takes no more rows.
         retracted: rows of its input can be taken back: it reads the changes of a RETRACTING table.
+        multiplied: one row of a source may have become several of the input: by LATERAL VIEW, or a join.
         definitions: the user's own windows and triggers as they are defined now, as text.
         closed: windows that end here or before are closed, whatever the lateness says: they were when the query took
             the place of one under which rows were late sooner. Microseconds, None where it never did.
@@ -67,6 +68,7 @@ class WindowedQuery:
     first_only: bool = False
     once: bool = False
     retracted: bool = False
+    multiplied: bool = False
     definitions: tuple[str, ...] = ()
     closed: int | None = None
     complete: bool = False

@@ -6,7 +6,8 @@ deterministic: the only times it sees are those of the ``Clock``.
 
 Relations by column:
 
-- *input*: ``__w_k…``, ``__w_time`` TIMESTAMP, argument columns, ``__w_arrival`` BIGINT, ``__w_row``.
+- *input*: ``__w_k…``, ``__w_time`` TIMESTAMP, argument columns, ``__w_arrival`` BIGINT, ``__w_row``, whose ``number``
+  tells rows of a source apart where one of them may come several times.
 - *rows*: the input with ``ts`` and ``ws``, ``we``.
 - *batch*: keys, ``ws``, ``we``, partials ``p…``, and what is pending: ``pn`` (rows), ``pf`` (first arrival), ….
 - *state*: batch's columns and what the trigger remembers, ``idx``, under ONCE ``over``, standing panes, ``due_wm``,
@@ -228,7 +229,21 @@ def late_rows(query: WindowedQuery, rows: str, before: str) -> str:
     """Return SQL for the late ones of *rows*, once per window missed: ``__w_row``, ``ws``, ``we``."""
     refused = ", __w_refused" if query.retracted else ""
     late = f"ts IS NOT NULL AND NOT ({_in_time(query, before)})"
-    return f"SELECT __w_row, ws, we{refused} FROM {_in_windows(query, rows)} WHERE {late}"
+    return _once(query, f"SELECT __w_row, ws, we{refused} FROM {_in_windows(query, rows)} WHERE {late}")
+
+
+def _once(query: WindowedQuery, rows: str) -> str:
+    """Return SQL for ``rows``, as those of ``late_rows``, once per row of a source and window."""
+    if not query.multiplied:
+        return rows
+    refused = ", bool_or(__w_refused) AS __w_refused" if query.retracted else ""
+    return f"SELECT any_value(__w_row) AS __w_row, ws, we{refused} FROM ({rows}) GROUP BY __w_row.number, ws, we"
+
+
+def source_rows(query: WindowedQuery, condition: str) -> str:
+    """Return SQL for how many rows of the sources have become those of *rows* for which ``condition`` holds."""
+    assert query.multiplied
+    return f"count(DISTINCT CASE WHEN {condition} THEN __w_row.number END)"
 
 
 def _in_windows(query: WindowedQuery, rows: str) -> str:
@@ -457,7 +472,7 @@ def finished_rows(query: WindowedQuery, rows: str, refused: str, before: str) ->
     same = " AND ".join([*(f"r.{k} <=> f.{k}" for k in query.key_columns), inside])
     in_time = f"SELECT * FROM {_in_windows(query, rows)} WHERE ts IS NOT NULL AND {_in_time(query, before)}"
     mark = ", r.__w_refused" if query.retracted else ""
-    return f"SELECT r.__w_row, f.ws, f.we{mark} FROM ({in_time}) AS r JOIN {refused} AS f ON {same}"
+    return _once(query, f"SELECT r.__w_row, f.ws, f.we{mark} FROM ({in_time}) AS r JOIN {refused} AS f ON {same}")
 
 
 def _merged_sessions(query: WindowedQuery, rows: str, before: str) -> str:

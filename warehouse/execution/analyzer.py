@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -10,12 +11,15 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import Column, quote_name
-from warehouse.errors import SourceText, WarehouseError
+from warehouse.errors import SourceText, Span, WarehouseError
 from warehouse.execution.spark_errors import RAISED, translate
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
 
-_UNREPEATABLE = ("current_timestamp(", "current_date(", "now(", "localtimestamp(", "current_time(", "CURRENT_")
+_ASKS_THE_CLOCK = re.compile(r"\b(current_timestamp|current_date|current_time|localtimestamp|now)\((?!\)#)")
+"""A call in a plan's text; what ends in a number sign is the column that Spark names after it."""
+
+_MULTIPLIES = re.compile(r"^[ +:-]*(Generate|Join|LateralJoin|AsOfJoin) ", re.MULTILINE)
 
 AGGREGATES = frozenset(
     [
@@ -136,7 +140,24 @@ class SparkAnalyzer:
     def is_deterministic(self, query: Fragment) -> bool:
         """Say whether a query repeats exactly: nothing random in it, and nothing that asks the clock."""
         plan = self._analyzed(query)._jdf.queryExecution().analyzed()
-        return bool(plan.deterministic()) and not any(word in plan.toString() for word in _UNREPEATABLE)
+        return _repeats(plan)
+
+    def unrepeatable(self, query: Fragment) -> Span | None:
+        """Return the words for which a query is not deterministic; None where Spark does not know which ones they are.
+
+        That is the innermost expression, whose place in the text Spark keeps.
+        """
+        plan = _innermost(self._analyzed(query)._jdf.queryExecution().analyzed())
+        found = _unrepeatable(plan.expressions())
+        origin = found and _innermost(found).origin()
+        if not origin or origin.startIndex().isEmpty() or origin.stopIndex().isEmpty():
+            return None
+        return query.origin(origin.startIndex().get(), origin.stopIndex().get() + 1)
+
+    def multiplies(self, query: Fragment) -> bool:
+        """Say whether a query may make several rows of one: it generates rows, or joins."""
+        plan = self._analyzed(query)._jdf.queryExecution().analyzed()
+        return _MULTIPLIES.search(plan.toString()) is not None
 
     def table_columns(self, name: Name) -> tuple[Column, ...] | None:
         """Return the columns of a table or view, None when there is none."""
@@ -165,3 +186,20 @@ class SparkAnalyzer:
     def aggregate_functions(self) -> frozenset[str]:
         """Return the names of the aggregate functions."""
         return AGGREGATES
+
+
+def _repeats(part: Any) -> bool:
+    """Say whether a plan or an expression gives the same again."""
+    return bool(part.deterministic()) and not _ASKS_THE_CLOCK.search(part.toString())
+
+
+def _unrepeatable(parts: Any) -> Any:
+    """Return the first of some plans or expressions that does not repeat, or None."""
+    return next((part for i in range(parts.size()) if not _repeats(part := parts.apply(i))), None)
+
+
+def _innermost(whole: Any) -> Any:
+    """Return the part of a plan or an expression without which it would repeat, of those of its own kind."""
+    while (inner := _unrepeatable(whole.children())) is not None:
+        whole = inner
+    return whole

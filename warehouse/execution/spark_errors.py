@@ -210,7 +210,8 @@ def _quoted_span(said: str, source: SourceText, fragment: Fragment | None) -> Sp
     text = fragment.text if fragment else source.text
     for words in re.findall(r'"([^"]+)"|`([^`]+)`', said):
         quoted = next(w for w in words if w)
-        for found in re.finditer(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", text):
+        bare = re.escape(quoted)
+        for found in re.finditer(rf"(?<![\w`]){bare}(?![\w`])|`{bare}`", text):
             span = fragment.origin(*found.span()) if fragment else Span(*found.span())
             if span:
                 return span

@@ -76,8 +76,12 @@ def _names_only(cursor: Cursor, bracket: int) -> bool:
     return bool(inner) and all(t.is_name if i % 2 == 0 else t.upper == "," for i, t in enumerate(inner))
 
 
-def clauses(cursor: Cursor) -> Clauses:
+def clauses(cursor: Cursor, continued: bool = False) -> Clauses:
     """Return the clauses at the cursor, which stands on the first of them, and move behind the last one.
+
+    Args:
+        cursor: the place.
+        continued: others of the same block stand before, so that a mode or a lateness does not stand alone.
 
     Raises:
         WarehouseError: a clause is malformed, doubled or out of order, or a mode or a lateness stands alone.
@@ -99,7 +103,7 @@ def clauses(cursor: Cursor) -> Clauses:
             case _:
                 lateness = _lateness(cursor)
         seen.append(kind)
-        if kind in ("MODE", "LATENESS") and window is None and trigger is None:
+        if kind in ("MODE", "LATENESS") and window is None and trigger is None and not continued:
             if _later(cursor):
                 fail("WAREHOUSE_CLAUSE_ORDER", cursor.span(start), clause=_title(kind), other="WINDOW and TRIGGER")
             fail(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.clauses import clause_here, clauses
@@ -338,7 +339,7 @@ class _Scan:
             ours = clause_here(cursor, False)
             if ours is not None:
                 if parts.clauses is not None:
-                    fail("WAREHOUSE_CLAUSE_TWICE", cursor.here(), clause=ours)
+                    self._refuse_more(parts.clauses, "after a named WINDOW")
                 parts.clauses = clauses(cursor)
                 clearly_meant(cursor, end, after_ours=True)
             elif word == "WINDOW":
@@ -348,7 +349,7 @@ class _Scan:
                 fail(
                     "WAREHOUSE_CLAUSE_MISPLACED",
                     parts.clauses.span,
-                    clause=_first(parts.clauses),
+                    clause=_titles(parts.clauses)[0],
                     where=f"before {title}",
                     order=_ORDER,
                 )
@@ -430,14 +431,19 @@ class _Scan:
         for index in blocks:
             if self.found.blocks[index].tail is None:
                 self.found.blocks[index] = replace(self.found.blocks[index], tail=tail)
-        if cursor.at < end and (ours := clause_here(cursor, False)) is not None:
-            twice = any(b.clauses is not None for b in (self.found.blocks[i] for i in blocks))
-            found = clauses(cursor)
-            if twice:
-                fail("WAREHOUSE_CLAUSE_TWICE", found.span, clause=ours)
+        if cursor.at < end and clause_here(cursor, False) is not None:
             start = cursor.tokens[first].upper
             title = f"{start} BY" if start not in ("LIMIT", "OFFSET", "WINDOW") else start
-            fail("WAREHOUSE_CLAUSE_MISPLACED", found.span, clause=_first(found), where=f"after {title}", order=_ORDER)
+            before = [c for i in blocks if (c := self.found.blocks[i].clauses) is not None]
+            self._refuse_more(before[0] if before else None, f"after {title}")
+
+    def _refuse_more(self, before: Clauses | None, where: str) -> NoReturn:
+        """Refuse the clauses of ours at the cursor: the place is wrong, or one of them stands in ``before`` as well."""
+        found = clauses(self.cursor, continued=before is not None)
+        twice = [title for title in _titles(found) if before and title in _titles(before)]
+        if twice:
+            fail("WAREHOUSE_CLAUSE_TWICE", found.span, clause=twice[0])
+        fail("WAREHOUSE_CLAUSE_MISPLACED", found.span, clause=_titles(found)[0], where=where, order=_ORDER)
 
     def _pipe(self, end: int) -> None:
         """Pass over ``|> …`` operators; relations after JOIN and queries in brackets are still seen."""
@@ -502,8 +508,9 @@ def _qualified_star(cursor: Cursor, first: int, end: int) -> bool:
     return index > first and index < end and cursor.tokens[index].upper == "*"
 
 
-def _first(found: Clauses) -> str:
-    """Return the name of the first clause of ours."""
-    if found.window is not None:
-        return "WINDOW"
-    return "TRIGGER" if found.trigger is not None else "ALLOWED LATENESS"
+def _titles(found: Clauses) -> tuple[str, ...]:
+    """Return what the clauses that are given are called, in their order."""
+    every = {
+        "WINDOW": found.window, "TRIGGER": found.trigger, "The mode": found.mode, "ALLOWED LATENESS": found.lateness
+    }  # fmt: skip
+    return tuple(title for title, clause in every.items() if clause is not None)

@@ -116,6 +116,8 @@ def _unit(cursor: Cursor) -> Trigger:
         inner = _then(cursor)
         cursor.expect(")", "TRIGGER", "TRIGGER REPEAT (AFTER 10 ROWS OR AFTER INTERVAL 1 MINUTE)")
         return inner
+    if cursor.sees("ONCE"):
+        fail("WAREHOUSE_ONCE_MISPLACED", cursor.here())
     if own_unit_at(cursor, cursor.at):
         name = cursor.take()
         given = arguments(cursor, f"TRIGGER {name.text}", f"TRIGGER {name.text} (100)")

@@ -9,7 +9,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import Kind
 from warehouse.dataflow.windows import Sessions
 from warehouse.errors import SourceText, Span, WarehouseError, fail
-from warehouse.language.fragments import Fragment, of
+from warehouse.language.fragments import Fragment, joined, of
 from warehouse.language.names import quote_name
 from warehouse.language.statements import QueryBlock, QueryShape, SessionWindow, WindowSpec
 from warehouse.planning import checks, scan
@@ -141,8 +141,7 @@ def _stateless(
     else:
         aliased = ", ".join([*(quote_name(n) for n in names), "__w_row", "__w_arrival"])
         wanted = "SELECT * FROM (" + inner + f") AS __w_q ({aliased})"
-    if not context.analyzer.is_deterministic(with_list(text) + analysis(body)):
-        fail("WAREHOUSE_NONDETERMINISTIC", roots[0].select)
+    checks.check_deterministic(context, with_list(text) + analysis(body), roots[0].select)
     named, origin = _taken_apart(text, writer, roots, columns) or ((), inner.text)
     return StreamingQuery(SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin)
 
@@ -176,10 +175,10 @@ def _windowed(
     checks.check_windowed(text, block, query, sources)
     relation = with_list(text) + bound.input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
-    if not context.analyzer.is_deterministic(with_list(text) + bound.input(text, plain, "0L AS __w_arrival")):
-        fail("WAREHOUSE_NONDETERMINISTIC", block.select)
-    if not context.analyzer.is_deterministic(of(_over_results(query))):
-        fail("WAREHOUSE_NONDETERMINISTIC", block.select)
+    analysis = with_list(text) + bound.input(text, plain, "0L AS __w_arrival")
+    checks.check_deterministic(context, analysis, block.select)
+    checks.check_deterministic(context, _over_results(query, block), block.select)
+    query = replace(query, multiplied=context.analyzer.multiplies(analysis))
     columns = tuple(Column(o.name, o.type) for o in query.result)
     origin = of(with_list(text)).text + bound.origin(writer).text
     return StreamingQuery(
@@ -187,15 +186,19 @@ def _windowed(
     )  # fmt: skip
 
 
-def _over_results(query: WindowedQuery) -> str:
+def _over_results(query: WindowedQuery, block: QueryBlock) -> Fragment:
     """Return SQL with everything that a block computes from its keys, results and bounds, over typed NULLs."""
     kinds = dict(zip(query.key_columns, query.keys, strict=True))
     kinds |= {f"__w_f{i}": call.type for i, call in enumerate(query.calls)}
     kinds |= dict.fromkeys(("__w_start", "__w_end"), "timestamp")
-    conditions = [n.condition for n in query.trigger.walk() if n.kind is Kind.WHEN_AGGREGATE]
-    computed = [*(o.sql for o in query.outputs), *([query.having] if query.having else []), *conditions]
+    computed = [of(o.sql).standing_for(i.expression) for o, i in zip(query.outputs, block.items, strict=True)]
+    if query.having and block.having:
+        computed.append(of(query.having).standing_for(block.having))
+    if block.clauses and block.clauses.trigger:
+        conditions = [n.condition for n in query.trigger.walk() if n.kind is Kind.WHEN_AGGREGATE]
+        computed += [of(condition).standing_for(block.clauses.trigger.span) for condition in conditions]
     nothing = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds.items())
-    return f"SELECT {', '.join(computed)} FROM (SELECT {nothing})"
+    return "SELECT " + joined(", ", computed) + f" FROM (SELECT {nothing})"
 
 
 def repeats(query: StreamingQuery) -> bool:

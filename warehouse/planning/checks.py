@@ -12,9 +12,11 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import AT_END, INNER
 from warehouse.dataflow.windows import Global
 from warehouse.errors import Span, fail
+from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Mode, QueryBlock
 from warehouse.planning import scan
 from warehouse.planning.blocks import Text
+from warehouse.planning.context import Context
 from warehouse.planning.sources import SourceKind, StreamSource
 
 
@@ -47,13 +49,20 @@ def stream_outside_from(found: Candidate) -> None:
 
 
 def replay_beside_stream(found: Candidate) -> None:
-    """Refuse a replay, which has a clock of its own, beside another stream."""
-    for source in found.sources:
-        if source.bounded and len(found.sources) > 1:
-            fail(
-                "WAREHOUSE_NOT_BUILT_YET", source.reference.span, what="a replay beside another stream",
-                example="a streaming table for each of them",
-            )  # fmt: skip
+    """Refuse replays, which have a clock of their own, beside other streams, and those of two kinds of steps."""
+    replays = [s for s in found.sources if s.bounded]
+    complete = [s for s in replays if s.complete]
+    if replays and len(replays) < len(found.sources):
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", replays[0].reference.span, what="a replay beside a stream that is none",
+            example="a streaming table for each of them",
+        )  # fmt: skip
+    if complete and len(complete) < len(replays):
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", complete[0].reference.span,
+            what="a replay whose watermark is 'complete' beside one whose watermark is not",
+            example="watermark 'complete' in the OPTIONS of both",
+        )  # fmt: skip
 
 
 def order_or_limit(found: Candidate) -> None:
@@ -188,6 +197,12 @@ def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: 
 
 def _grouping_place(text: Text, block: QueryBlock) -> Span:
     return block.group_by[0].to(block.group_by[-1]) if block.group_by else block.items[0].span
+
+
+def check_deterministic(context: Context, query: Fragment, place: Span) -> None:
+    """Refuse a query that may give something else when its step is repeated, at the words at fault or at ``place``."""
+    if not context.analyzer.is_deterministic(query):
+        fail("WAREHOUSE_NONDETERMINISTIC", context.analyzer.unrepeatable(query) or place)
 
 
 def duplicate_names(columns: Sequence[Column], place: Span) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from warehouse.catalog.entries import Column, ModelEntry, ModelVersion
 from warehouse.catalog.store import Catalog
 from warehouse.catalog.udfs import Udfs
+from warehouse.errors import Span
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
 from warehouse.planning.algorithms import Library
@@ -36,6 +37,12 @@ class Analyzer(Protocol):
 
     def is_deterministic(self, query: Fragment) -> bool:
         """Say whether a query gives the same rows each time it runs over the same input."""
+
+    def unrepeatable(self, query: Fragment) -> Span | None:
+        """Return the user's words for which a query is not deterministic, None where they are not known."""
+
+    def multiplies(self, query: Fragment) -> bool:
+        """Say whether a query may make several rows of one."""
 
     def aggregate_functions(self) -> frozenset[str]:
         """Return the lower-case names of all aggregate functions."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from warehouse.catalog.entries import quote_name
+from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.query import Layer, Output
 from warehouse.errors import fail
+from warehouse.language.fragments import of
 from warehouse.language.statements import QueryBlock
-from warehouse.planning import scan
+from warehouse.planning import checks, scan
 from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation, Writer
@@ -28,6 +29,10 @@ def bind_layers(
     for block in sorted(around, key=lambda b: b.span.end - b.span.start):
         alias = _only_subquery(text, block, inside)
         columns = context.analyzer.columns(analysis(block.span))
+        listed = analysis(block.items[0].span.to(block.items[-1].span))
+        where = " WHERE " + analysis(block.where) if block.where else of("")
+        relation = typed_empty(tuple(Column(o.name, o.type) for o in outputs))
+        checks.check_deterministic(context, "SELECT " + listed + f" FROM {relation} AS {alias}" + where, block.select)
         expressions = _expressions(text, block, outputs, alias)
         outputs = tuple(Output(c.name, c.type, sql) for c, sql in zip(columns, expressions, strict=True))
         layers.append(Layer(alias, outputs, block.where.of(text.text) if block.where else None))

@@ -18,7 +18,7 @@ from warehouse.streaming import faults
 from warehouse.streaming.arrivals import Arrivals, Frames
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.pace import Bound
-from warehouse.streaming.replay import Recording
+from warehouse.streaming.replay import Recordings
 from warehouse.streaming.runner import Runner
 
 Upstream = Callable[[], dict[str, int]]
@@ -45,14 +45,14 @@ class Feed:
         runner: runs them.
         frames: opens the streaming frames of the table's sources, of which a step takes no more than a bound.
         upstream: returns the watermarks of the streaming tables it reads, by source number.
-        recording: opens the replay, or None when the source is not one.
+        recordings: opens the replays, or None when the sources are none.
     """
 
-    def __init__(self, runner: Runner, frames: Frames, upstream: Upstream, recording: Callable[[], Recording] | None):
-        self.runner, self.upstream, self.recording = runner, upstream, recording
+    def __init__(self, runner: Runner, frames: Frames, upstream: Upstream, recordings: Callable[[], Recordings] | None):
+        self.runner, self.upstream, self.recordings = runner, upstream, recordings
         self.query, self.log = runner.query, runner.log
         self.arrivals = Arrivals(runner.query.sources, frames, runner.folder / "checkpoint")
-        self._opened: Recording | None = None
+        self._opened: Recordings | None = None
         self._is_complete = False
 
     def refresh(
@@ -73,7 +73,7 @@ class Feed:
                 self.runner.state.check_format(self.log.last())
             try:
                 yield from self._pending()
-                if self.recording:
+                if self.recordings:
                     yield from self._replayed(halt)
                 else:
                     given = self.upstream()
@@ -90,7 +90,7 @@ class Feed:
             last = self.log.last()
             if last.drained and last.rows == 0:
                 return
-            clock = last.now if self.recording and last.step else self._now(last)
+            clock = last.now if self.recordings and last.step else self._now(last)
             before = BEGINNING if self._is_complete else last.after
             yield self._step(Intent(last.step + 1, None, clock, before, True, self._is_complete), None)
 
@@ -114,12 +114,12 @@ class Feed:
         begun = self.log.intent(last.step + 1)
         if begun is None or begun.batch is not None:
             return
-        rows = None
-        if self.recording and not begun.drain:
+        frames = None
+        if self.recordings and not begun.drain:
             if begun.replayed is not None:
                 self._open().check_overdue(begun.now, begun.replayed)
-            rows = self._open().rows(self._clock(last), begun.now)
-        yield self.runner.run(begun, None if rows is None else [rows])
+            frames = self._open().rows(self._clock(last), begun.now)
+        yield self.runner.run(begun, frames)
 
     def _now(self, last: Commit) -> int:
         """Return the clock, which never goes back from step to step even where the machine's does."""
@@ -174,42 +174,40 @@ class Feed:
     # ------------------------------------------------------------------ replay
 
     def _replayed(self, halt: Halt) -> Iterator[Commit]:
-        """Run the recording's steps until no row, watermark move or timer is left."""
-        recording = self._open()
-        schedule = recording.schedule
+        """Run the recordings' steps until no row, watermark move or timer is left."""
+        recordings = self._open()
         last = self.log.last()
-        recording.check_overdue(self._clock(last), self.log.rows_read(last))
+        recordings.check_overdue(self._clock(last), self.log.rows_read(last))
         while not halt(None):
             last = self.log.last()
             if last.due_clock is not None:
                 last = self.runner.dues(last)
             clock = self._clock(last)
-            at = schedule.next_row(last.now) if last.drained else schedule.next(clock, last.due_clock)
+            at = recordings.next_row(last.now) if last.drained else recordings.next(clock, last.due_clock)
             if at is None:
                 return
-            given = schedule.watermark(at)
             intent = Intent(
-                last.step + 1, None, at, BEGINNING if schedule.complete else last.after, False, schedule.complete,
-                {} if given is None else {"0": given}, recording.count(at),
+                last.step + 1, None, at, BEGINNING if recordings.complete else last.after, False, recordings.complete,
+                recordings.watermarks(at), recordings.count(at),
             )  # fmt: skip
-            arrived = recording.count(at) > (recording.count(clock) if clock is not None else 0)
-            reached = max(last.after, BEGINNING if given is None else given)
-            if not arrived and _reached(last.due_watermark, reached):
+            frames = recordings.rows(clock, at)
+            _, reached = self.runner.watermarks(intent, last, [])
+            if frames is None and _reached(last.due_watermark, reached):
                 last = self.runner.dues(last)
             due = _reached(last.due_watermark, reached) or _reached(last.due_clock, at)
-            if arrived or due:
-                yield self._step(intent, [recording.rows(clock, at)] if arrived else None)
+            if frames is not None or due:
+                yield self._step(intent, frames)
             else:
-                yield self.runner.pass_by(intent, last, reached)
+                yield self.runner.pass_by(intent, last)
 
     def _clock(self, last: Commit) -> int | None:
         return last.now if last.step else None
 
-    def _open(self) -> Recording:
-        assert self.recording
+    def _open(self) -> Recordings:
+        assert self.recordings
         if self._opened is None:
-            self._opened = self.recording()
-            self._is_complete = self._opened.schedule.complete
+            self._opened = self.recordings()
+            self._is_complete = self._opened.complete
         return self._opened
 
     def close(self) -> None:

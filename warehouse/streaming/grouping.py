@@ -59,6 +59,7 @@ class _Rows:
     ):
         query = inputs.query.windowed
         assert query
+        self.query, self.is_late = query, step.is_late(query, clock.before)
         self.session, self.observed = inputs.make(frames, clock.now)
         rows = self.session.sql(step.assigned(query, f"({inputs.query.input.text})"))
         if query.retracted:
@@ -69,7 +70,7 @@ class _Rows:
         self.watch = Measured(
             rows,
             {
-                "untimed": "count_if(ts IS NULL)", "late": f"count_if({step.is_late(query, clock.before)})",
+                "untimed": "count_if(ts IS NULL)", "late": f"count_if({self.is_late})",
                 **lateness.measures(query, _SAMPLED), **self.behind,
             },
         )  # fmt: skip
@@ -78,6 +79,10 @@ class _Rows:
     def seen(self, grouped: Grouped) -> Grouped:
         """Return ``grouped`` with what was measured, once an action has used the rows."""
         found = self.watch.figures()
+        if self.query.multiplied and (found["untimed"] or found["late"]):
+            conditions = {"untimed": "ts IS NULL", "late": self.is_late}
+            exactly = {name: step.source_rows(self.query, condition) for name, condition in conditions.items()}
+            found |= figures(self.session.table("__w_rows"), exactly)
         return replace(
             grouped, seen=[seen(o) for o in self.observed], untimed=found["untimed"] or 0,
             late=found["late"] or 0, lateness=lateness.known(found),

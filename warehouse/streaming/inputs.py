@@ -93,12 +93,18 @@ class Inputs:
     def _counts_bytes(self) -> bool:
         return self.query.windowed is not None and self.query.windowed.counts_bytes
 
+    @property
+    def _multiplied(self) -> bool:
+        return self.query.windowed is not None and self.query.windowed.multiplied
+
     def _row(self, number: int) -> str:
         """Return SQL for the hidden column that carries the source's row: one field per source, the others NULL."""
         source = self.query.sources[number]
         fields = ["'position', CAST(__w_position AS STRING)"]
         if self._counts_bytes:
             fields.append(f"'size', {json_size(source.columns)}")
+        if self._multiplied:
+            fields.append(f"'number', concat('{number}:', monotonically_increasing_id())")
         for other, its in enumerate(self.query.sources):
             kind = panes.struct_type(its.columns)
             values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
@@ -116,7 +122,9 @@ class Inputs:
         """Return a relation like the view of a source, without rows."""
         rows = [f"'r{i}', CAST(NULL AS {panes.struct_type(s.columns)})" for i, s in enumerate(self.query.sources)]
         changes = ["'change', ''", "'identity', ''", "'pair', ''"] if self.query.reads_changes else []
-        hidden = ", ".join(["'position', ''", *(["'size', 0"] if self._counts_bytes else []), *rows, *changes])
+        size = ["'size', 0"] if self._counts_bytes else []
+        its_number = ["'number', ''"] if self._multiplied else []
+        hidden = ", ".join(["'position', ''", *size, *its_number, *rows, *changes])
         listed = ", ".join(
             f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in self.query.sources[number].columns
         )

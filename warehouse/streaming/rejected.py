@@ -66,6 +66,9 @@ def _untimed(query: StreamingQuery, session: SparkSession, number: int, view: st
     row = f"__w_row.r{number}"
     listed = [f"{row}.{quote_name(c.name)} AS {quote_name(c.name)}" for c in query.sources[number].columns]
     rows = session.table(view).where(f"ts IS NULL AND {row} IS NOT NULL")
+    if query.windowed and query.windowed.multiplied:
+        rows = rows.select("__w_row", "__w_time", F.col("__w_row.number").alias("__w_number"))
+        rows = rows.dropDuplicates(["__w_number"])
     return rows.selectExpr(
         *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
         f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{_unplaced(query)}') AS {bad_rows.WHY}",

@@ -3,6 +3,7 @@
 ``Schedule`` is the clock, without Spark: from the instants at which rows arrive and the watermark moves, and
 the instant of the next timer, it says when the next step is and what the watermark is then. ``Recording`` is
 the rows: read once, kept sorted by arrival, so that a step takes its rows from a few blocks of one partition.
+``Recordings`` are those of a query that reads several: each keeps its steps, and all go by one clock.
 
 What happens to odd rows: a record that does not parse is handed out in the step of its arrival if that much
 of it could be read, else (like a record without arrival) in the recording's first step. Rows that are added
@@ -15,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -67,17 +69,19 @@ class Schedule:
             timer: when the next processing-time timer is due. One that is already past waits for another
                 reason to look at its window, and gives no step.
         """
-        after = BEGINNING if clock is None else clock
-        instants = [self._first_after(self.arrivals, after), self._first_after(self._move_times, after)]
-        instants.append(timer if timer is not None and after < timer < END else None)
-        ahead = [instant for instant in instants if instant is not None]
-        if not ahead:
-            return None
-        return self._step_of(min(ahead))
+        clock = BEGINNING if clock is None else clock
+        after = self.reached(clock)
+        ahead = _first(
+            (
+                self._first_after(self.arrivals, after), self._first_after(self._move_times, after),
+                timer if timer is not None and clock < timer < END else None,
+            )
+        )  # fmt: skip
+        return None if ahead is None else self._step_of(ahead)
 
     def next_row(self, clock: int) -> int | None:
         """Return the instant of the next step with rows, or None: all that is left once a table is drained."""
-        arrival = self._first_after(self.arrivals, clock)
+        arrival = self._first_after(self.arrivals, self.reached(clock))
         return None if arrival is None else self._step_of(arrival)
 
     def watermark(self, instant: int) -> int | None:
@@ -89,8 +93,12 @@ class Schedule:
                 return BEGINNING
             case "complete":
                 return END
-        before = bisect_right(self._move_times, instant)
+        before = bisect_right(self._move_times, self.reached(instant))
         return self._recorded[before - 1][1] if before else BEGINNING
+
+    def reached(self, instant: int) -> int:
+        """Return the end of the last micro-batch that is over at ``instant``, which may be another replay's step."""
+        return instant if self.step is None else instant // self.step * self.step
 
     def _step_of(self, instant: int) -> int:
         """Return the step that an instant belongs to: itself, or the end of its micro-batch."""
@@ -181,7 +189,7 @@ def watermark_option(entry: StreamEntry) -> tuple[tuple[int, int], ...] | str | 
 
 @dataclass
 class Recording:
-    """A recording, read: its clock and, step by step, its rows. ``close`` gives its memory back.
+    """A recording, read: its clock and, step by step, its rows.
 
     Attributes:
         schedule: when it has its steps.
@@ -192,21 +200,60 @@ class Recording:
     _rows: DataFrame
     _before: tuple[int, ...]
 
-    def rows(self, previous: int | None, instant: int) -> DataFrame | None:
-        """Return what arrived in (``previous``, ``instant``], or None when nothing did.
+    def rows(self, previous: int | None, instant: int) -> DataFrame:
+        """Return what arrived in (``previous``, ``instant``].
 
         The columns are the stream's, ``BAD``, ``POSITION`` and ``ARRIVAL``. A first step (``previous`` None)
         takes everything up to ``instant``.
         """
-        if self.count(instant) == (0 if previous is None else self.count(previous)):
-            return None
-        arrived = f"{ARRIVAL} <= {instant}L"
-        return self._rows.where(arrived if previous is None else f"{ARRIVAL} > {previous}L AND {arrived}")
+        arrived = f"{ARRIVAL} <= {self.schedule.reached(instant)}L"
+        if previous is not None:
+            arrived += f" AND {ARRIVAL} > {self.schedule.reached(previous)}L"
+        return self._rows.where(arrived)
 
-    def count(self, instant: int) -> int:
-        """Return how many rows arrive at or before ``instant``."""
-        at = bisect_right(self.schedule.arrivals, instant)
+    def count(self, instant: int | None) -> int:
+        """Return how many rows a step at ``instant`` and those before it take; none before the first step."""
+        at = 0 if instant is None else bisect_right(self.schedule.arrivals, self.schedule.reached(instant))
         return self._before[at - 1] if at else 0
+
+    def close(self) -> None:
+        """Forget the rows that are kept in memory."""
+        self._rows.unpersist()
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """The recordings that a query reads, by the numbers of its sources. ``close`` gives their memory back."""
+
+    each: tuple[Recording, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Say whether each step starts at the beginning of time and ends at its end."""
+        return all(recording.schedule.complete for recording in self.each)
+
+    def next(self, clock: int | None, timer: int | None = None) -> int | None:
+        """Return the instant of the next step of any of them; see ``Schedule.next``."""
+        return _first(recording.schedule.next(clock, timer) for recording in self.each)
+
+    def next_row(self, clock: int) -> int | None:
+        """Return the instant of the next step with rows; see ``Schedule.next_row``."""
+        return _first(recording.schedule.next_row(clock) for recording in self.each)
+
+    def watermarks(self, instant: int) -> dict[str, int]:
+        """Return the recorded watermarks after the step at ``instant``, by source number."""
+        found = {str(number): r.schedule.watermark(instant) for number, r in enumerate(self.each)}
+        return {number: watermark for number, watermark in found.items() if watermark is not None}
+
+    def rows(self, previous: int | None, instant: int) -> list[DataFrame] | None:
+        """Return the rows of the step at ``instant``, which follows the one at ``previous``, or None without any."""
+        if self.count(instant) == self.count(previous):
+            return None
+        return [recording.rows(previous, instant) for recording in self.each]
+
+    def count(self, instant: int | None) -> int:
+        """Return how many rows the steps up to ``instant`` take."""
+        return sum(recording.count(instant) for recording in self.each)
 
     def check_overdue(self, clock: int | None, read: int) -> None:
         """Fail when more rows lie at or before ``clock`` than were read up to it.
@@ -217,12 +264,28 @@ class Recording:
         """
         if clock is not None and self.count(clock) > read:
             moment = (_EPOCH + timedelta(microseconds=clock)).isoformat()
-            count = self.count(clock) - read
-            fail("WAREHOUSE_REPLAY_OVERDUE", count=count, name=self.entry.qualified, clock=moment)
+            names = " and ".join(dict.fromkeys(recording.entry.qualified for recording in self.each))
+            fail("WAREHOUSE_REPLAY_OVERDUE", count=self.count(clock) - read, name=names, clock=moment)
 
     def close(self) -> None:
         """Forget the rows that are kept in memory."""
-        self._rows.unpersist()
+        for recording in self.each:
+            recording.close()
+
+
+def _first(instants: Iterable[int | None]) -> int | None:
+    return min((instant for instant in instants if instant is not None), default=None)
+
+
+def open_recordings(spark: SparkSession, entries: Sequence[StreamEntry]) -> Recordings:
+    """Read the recordings of replay streams, one that is named twice once.
+
+    Raises:
+        WarehouseError: a recording or its watermark cannot be read.
+    """
+    named = {entry.qualified: entry for entry in entries}
+    opened = {name: open_recording(spark, entry) for name, entry in named.items()}
+    return Recordings(tuple(opened[entry.qualified] for entry in entries))
 
 
 def open_recording(spark: SparkSession, entry: StreamEntry) -> Recording:

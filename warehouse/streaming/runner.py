@@ -170,7 +170,7 @@ class Runner:
             new = gathered(self.inputs, self.folder, intent, frames, kept, known, thin)
         elif frames is not None:
             new = grouped(self.inputs, self.folder, intent, frames, kept, how is not Manner.FEW, thin)
-        watermarks, after = self._watermark(intent, last, new.seen)
+        watermarks, after = self.watermarks(intent, last, new.seen)
         lags = Lags(**last.lags)
         if new.lags:
             lags = lags.with_rows(query.percentiles, new.lags)
@@ -240,7 +240,7 @@ class Runner:
         seen, made = list[Seen](), {"insert": 0, "delete": 0}
         if frames is not None:
             seen = [looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
-        watermarks, after = self._watermark(intent, last, seen)
+        watermarks, after = self.watermarks(intent, last, seen)
         if frames is not None:
             session, _ = self.inputs.make(frames, f"{intent.now}L")
             session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
@@ -260,12 +260,13 @@ class Runner:
             arrived=intent.now if frames is not None else last.arrived,
         )  # fmt: skip
 
-    def pass_by(self, intent: Intent, last: Commit, after: int) -> Commit:
+    def pass_by(self, intent: Intent, last: Commit) -> Commit:
         """Commit a step in which only the clock and the watermark move and nothing is due."""
+        watermarks, after = self.watermarks(intent, last, [])
         record = replace(
             last, step=intent.step, now=intent.now, before=intent.before,
             after=BEGINNING if intent.complete else after,
-            watermarks=dict.fromkeys(last.watermarks, after) or {"0": after},
+            watermarks=watermarks,
             rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
             seconds=0.0,
         )  # fmt: skip
@@ -279,7 +280,7 @@ class Runner:
 
     # ------------------------------------------------------------------ parts of a step
 
-    def _watermark(self, intent: Intent, last: Commit, seen: list[Seen]) -> tuple[dict[str, int], int]:
+    def watermarks(self, intent: Intent, last: Commit, seen: list[Seen]) -> tuple[dict[str, int], int]:
         """Return the watermark of each source, and the query's after the step: the least, and never going back."""
         if intent.complete:
             return {}, END

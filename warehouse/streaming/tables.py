@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -354,20 +355,15 @@ class StreamingTables:
         if former:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
             former.runner.forget()
-        single = bound.sources[0].entry if len(bound.sources) == 1 else None
-        recording = None
-        if isinstance(single, StreamEntry) and single.format == "replay":
-            stream = single
-
-            def recording() -> replay.Recording:
-                return replay.open_recording(runner.session, stream)
+        replays = [s.entry for s in bound.sources if isinstance(s.entry, StreamEntry) and s.bounded]
+        recordings = partial(replay.open_recordings, runner.session, replays) if replays else None
 
         def frames(most: Bound | None) -> list[DataFrame]:
             # the watermark of a table that is read counts for all that it has emitted
             most = None if any(isinstance(s.entry, StreamingTableEntry) for s in bound.sources) else most
             return [self._frame(runner.session, s, most) for s in bound.sources]
 
-        return Feed(runner, frames, lambda: self._upstream(bound), recording)
+        return Feed(runner, frames, lambda: self._upstream(bound), recordings)
 
     def _frame(self, session: SparkSession, source: StreamSource, most: Bound | None) -> DataFrame:
         """Return a source as a streaming frame in the layout of ``streaming.sources``, a step bounded by ``most``."""

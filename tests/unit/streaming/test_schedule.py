@@ -78,6 +78,17 @@ def test_a_drained_table_takes_rows_only():
     assert Schedule((1, 5), None, MINUTE).next_row(0) == MINUTE
 
 
+def test_micro_batches_beside_steps_of_others():
+    """What arrives while a micro-batch runs is taken when it ends, whatever instants between are looked at."""
+    schedule = Schedule((1, MINUTE + 1, MINUTE + 2), ((MINUTE + 1, 7),), MINUTE)
+    assert schedule.next(MINUTE + 5) == 2 * MINUTE
+    assert schedule.next_row(MINUTE + 5) == 2 * MINUTE
+    assert schedule.next(MINUTE + 5, MINUTE + 3) == 2 * MINUTE
+    assert schedule.next(2 * MINUTE + 5, MINUTE + 3) is None
+    assert [schedule.reached(t) for t in (MINUTE - 1, MINUTE, MINUTE + 5)] == [0, MINUTE, MINUTE]
+    assert [schedule.watermark(t) for t in (MINUTE + 5, 2 * MINUTE)] == [BEGINNING, 7]
+
+
 def test_moves():
     text = "processing_time,watermark\n1970-01-01 00:00:01,\n1970-01-01T00:00:02Z,1970-01-01 00:00:01.5\n\n1970-01-01T01:00:03+01:00,end\n"
     assert read_moves(text) == ((1_000_000, BEGINNING), (2_000_000, 1_500_000), (3_000_000, END))
