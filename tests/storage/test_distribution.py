@@ -117,6 +117,10 @@ def test_what_is_inserted_is_distributed_too(rows: Rows, pair: None) -> None:
     rows("INSERT INTO grown VALUES (1, 2), (NULL, 3), (77, NULL)")
     rows("INSERT INTO grown (v, k) SELECT w, ok FROM orders WHERE ok < 30")
     rows("INSERT INTO grown BY NAME SELECT 5 AS v, 17L AS k")
+    rows("WITH w AS (SELECT 18L AS k, 6 AS v) INSERT INTO grown SELECT * FROM w")
+    rows("WITH w(insert) AS (SELECT 19L), x AS (SELECT * FROM w) INSERT INTO TABLE grown (v, k) WITH y AS (TABLE x)"
+         " SELECT 7, insert FROM y UNION ALL SELECT 8, insert + 1 FROM x ORDER BY insert")  # fmt: skip
+    rows("WITH w AS (SELECT partition FROM partition_stats('lines')) INSERT INTO grown SELECT partition, 9 FROM w")
     assert exchanges(rows, JOIN.format("grown", "orders_d")) == 0
     rows("CREATE TABLE grown_plain AS SELECT * FROM grown")
     assert rows(JOIN.format("grown", "orders_d")) == rows(JOIN.format("grown_plain", "orders"))

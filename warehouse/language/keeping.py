@@ -15,6 +15,7 @@ from warehouse.language.statements import Name
 from warehouse.language.tokens import Kind, Token, tokenize
 
 _AFTER = ("SORT", "LIMIT", "OFFSET", "WINDOW", "ORDER", "CLUSTER")
+_INTO = ("INTO", "OVERWRITE", "WITH")
 _OURS = ("cache", "copartition", "partitions")
 EXAMPLE = "CREATE TABLE t TBLPROPERTIES ('copartition' = 'u') AS SELECT … DISTRIBUTE BY key"
 
@@ -61,12 +62,14 @@ class Inserted:
 
     Attributes:
         query: its query.
+        ctes: the WITH list in front of INSERT, which the query may speak of; None where there is none.
         columns: the columns listed, or None.
         by_name: columns are matched by name.
         defaults: some value is DEFAULT, which only a bare VALUES may hold.
     """
 
     query: Span
+    ctes: Span | None
     columns: tuple[str, ...] | None
     by_name: bool
     defaults: bool
@@ -119,12 +122,20 @@ def partner(source: SourceText) -> Name | None:
 def inserted(source: SourceText) -> Inserted | None:
     """Return what an INSERT writes, where that is one query behind its target; None for other shapes."""
     tokens = tokenize(source.text)
-    if not tokens or tokens[0].upper != "INSERT":
+    if not tokens or tokens[0].upper not in ("INSERT", "WITH"):
         return None
     cursor = Cursor(source, tokens)
     end = query_end(cursor)
-    words = {cursor.tokens[i].upper for i in range(end)}
-    columns, at = None, 2
+    top = _top(cursor, 0, end)
+    first = next((i for i in top if cursor.tokens[i].upper == "INSERT" and cursor.tokens[i + 1].upper in _INTO), end)
+    if first == end or any(cursor.tokens[i].upper == "FROM" for i in top if i < first):
+        return None
+    words = {cursor.tokens[i].upper for i in range(first, end)}
+    cursor.at = first + 1
+    cursor.accept("WITH", "SCHEMA", "EVOLUTION")
+    cursor.take()
+    cursor.accept("TABLE")
+    columns, at = None, cursor.at
     while at < end and not starts_query(cursor, at):
         if cursor.tokens[at].upper in ("PARTITION", "REPLACE"):
             return None
@@ -135,8 +146,9 @@ def inserted(source: SourceText) -> Inserted | None:
         at += 1
     if at >= end:
         return None
-    by_name = any(cursor.tokens[i].upper == "BY" and cursor.tokens[i + 1].upper == "NAME" for i in range(at))
-    return Inserted(cursor.span(at, end), columns, by_name, "DEFAULT" in words)
+    by_name = any(cursor.tokens[i].upper == "BY" and cursor.tokens[i + 1].upper == "NAME" for i in range(first, at))
+    ctes = cursor.span(0, first) if first else None
+    return Inserted(cursor.span(at, end), ctes, columns, by_name, "DEFAULT" in words)
 
 
 def unset(source: SourceText) -> frozenset[str]:

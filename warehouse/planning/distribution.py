@@ -191,7 +191,10 @@ def written(
     said = inserted(source) if verb == "INSERT" else None
     if said is None or said.defaults:
         return Keeping(target, distribution, cache), []
-    columns = _as_written(context, target, said, context.analyzer.columns(analyzable(said.query)), distribution)
+    query = analyzable(said.query)
+    if said.ctes:
+        query = analyzable(said.ctes) + "SELECT * FROM (" + query + ")"
+    columns = _as_written(context, target, said, context.analyzer.columns(query), distribution)
     if columns is None:
         return Keeping(target, distribution), []
     names = ", ".join(quote_name(c.name) for c in columns)
