@@ -24,9 +24,10 @@ from warehouse.language.statements import (
     WindowSpec,
 )
 from warehouse.planning import own, scan
-from warehouse.planning.blocks import Render, Text, check_time, gap_micros, refuse_bounds_in_where
+from warehouse.planning.blocks import check_time, gap_micros, refuse_bounds_in_where
 from warehouse.planning.context import Context
 from warehouse.planning.marks import Marks
+from warehouse.planning.text import Render, Text
 from warehouse.planning.windowing import planned_window, time_of
 
 

@@ -14,13 +14,13 @@ from warehouse.language.names import quote_name
 from warehouse.language.statements import QueryBlock, QueryShape, SessionWindow, WindowSpec
 from warehouse.planning import checks, scan
 from warehouse.planning.assignment import Assignments
-from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.expand import DISTINCT_RELATION, expand, pointed_back, with_list, without_distinct
 from warehouse.planning.layers import bind_layers
 from warehouse.planning.render import FunctionRelation, Writer, has_hidden
 from warehouse.planning.sources import SourceKind, StreamSource, resolve, typed_empty
 from warehouse.planning.streaming_query import HIDDEN, Assigned, StreamingQuery, source_view
+from warehouse.planning.text import Text
 
 
 def bind_streaming(

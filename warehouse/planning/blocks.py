@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import Column, quote_name
-from warehouse.dataflow.aggregates import Argument, Call
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import Kind, Own
 from warehouse.dataflow.windows import Custom, Window
@@ -22,85 +21,16 @@ from warehouse.language.statements import (
     OwnTrigger,
     OwnWindow,
     QueryBlock,
-    QueryShape,
     SelectItem,
     SessionWindow,
     When,
 )
-from warehouse.language.tokens import Token
 from warehouse.planning import own, scan
+from warehouse.planning.bounds import FINALS, Bounds, analyzed_bounds, typed_null
 from warehouse.planning.context import Context
+from warehouse.planning.finals import Arguments, Finals, bound_edits, distinct_calls
+from warehouse.planning.text import Render, Text
 from warehouse.planning.windowing import DEFAULT_LATENESS, Resolve, leaves, planned_trigger, planned_window, time_of
-
-Render = Callable[[Span], Fragment]
-"""Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
-
-_FINALS = {"window_start": "__w_start", "window_end": "__w_end"}
-_LAST_INSTANT = {"window_time": "(__w_end - INTERVAL '0.000001' SECOND)"}
-_STRUCT = "named_struct('start', __w_start, 'end', __w_end)"
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What a block may write for the bounds of its window.
-
-    Attributes:
-        written: words, and the column of the analysis that they stand for.
-        qualifiers: names that may stand before a word, lower case.
-    """
-
-    written: tuple[tuple[tuple[str, ...], str], ...]
-    qualifiers: frozenset[str] = frozenset()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
-        return tuple(dict.fromkeys(column for _, column in self.written))
-
-    def places(self, tokens: list[Token]) -> list[tuple[Span, str]]:
-        """Return where ``tokens`` speak of the bounds, each place with its column; the longest words win."""
-        listed = scan.words(tokens, self.qualifiers)
-        found: list[tuple[Span, str]] = []
-        for words, column in sorted(self.written, key=lambda w: -len(w[0])):
-            pattern = [(word, Span(0, 0)) for word in words]
-            found += [(span, column) for span in scan.occurrences(listed, pattern, [s for s, _ in found])]
-        return found
-
-
-def bound_values(bounds: Bounds) -> dict[str, str]:
-    """Return SQL over ``__w_start`` and ``__w_end`` for each column of the bounds."""
-    return {column: (_FINALS | _LAST_INSTANT).get(column, _STRUCT) for column in bounds.columns}
-
-
-def _typed_null(column: str) -> str:
-    kind = "TIMESTAMP" if column in _FINALS | _LAST_INSTANT else "STRUCT<`start`: TIMESTAMP, `end`: TIMESTAMP>"
-    return f"CAST(NULL AS {kind}) AS {column}"
-
-
-@dataclass(frozen=True)
-class Text:
-    """The text that is bound: characters, tokens, and the shape of its query.
-
-    Attributes:
-        without: spans of common table expressions that the shape leaves out, since they were written out where
-            they are used.
-    """
-
-    text: str
-    tokens: tuple[Token, ...]
-    shape: QueryShape
-    without: tuple[Span, ...] = ()
-
-    def words(self, span: Span) -> list[Token]:
-        """Return the tokens inside ``span``."""
-        return scan.within(self.tokens, span)
-
-    def aliases(self, span: Span) -> frozenset[str]:
-        """Return, in lower case, the names by which relations inside ``span`` go."""
-        streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
-        plain = ((r.alias or r.name.last) for r in self.shape.relations if span.covers(r.span))
-        calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
-        return frozenset(name.strip("`").lower() for name in (*streams, *plain, *calls))
 
 
 @dataclass(frozen=True)
@@ -177,11 +107,11 @@ def bind_block(
     names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
     for when in whens:
         _check_condition(context, text, block, when, keys, found, bounds, analysis)
-    binder = _Arguments(context, text, analysis)
+    binder = Arguments(context, text, analysis)
     calls = tuple(
-        binder.call(call, kind.type) for call, kind in zip(_distinct_calls(text, found), call_types, strict=True)
+        binder.call(call, kind.type) for call, kind in zip(distinct_calls(text, found), call_types, strict=True)
     )
-    rewriting = _Finals(text, block, keys, found, bounds)
+    rewriting = Finals(text, block, keys, found, bounds)
 
     def condition(when: When) -> tuple[Kind, str]:
         if _of_row(when, found):
@@ -252,7 +182,7 @@ def sorted_by(context: Context, text: Text, block: QueryBlock, query: WindowedQu
     if block.tail is None or block.set_operator:
         return []
     columns = [f"CAST(NULL AS {o.type}) AS {quote_name(o.name)}" for o in query.outputs]
-    columns += [_typed_null(name) for name in bounds.columns]
+    columns += [typed_null(name) for name in bounds.columns]
     result = f" FROM (SELECT {', '.join(columns)})"
     return [
         span
@@ -308,7 +238,7 @@ def _check_condition(
         condition = "(" + analysis(when.condition) + ")"
         (column,) = context.analyzer.columns("SELECT " + condition + " FROM " + analysis(block.relation))
     else:
-        edits = _bound_edits(text, when.condition, found, bounds, _analyzed_bounds(bounds))
+        edits = bound_edits(text, when.condition, found, bounds, analyzed_bounds(bounds))
         condition = rewritten(text.text, when.condition, edits)
         whole = _plain_aggregation(text, block, [condition], keys, bounds, analysis)
         try:
@@ -360,7 +290,7 @@ def _bounds_meant(context: Context, text: Text, block: QueryBlock, analysis: Ren
     Without a WINDOW clause or a table function that assigns windows, a column of the source that is called
     ``window_start`` is meant: a table of windows is regrouped.
     """
-    every: dict[tuple[str, ...], str] = {(name,): name for name in _FINALS}
+    every: dict[tuple[str, ...], str] = {(name,): name for name in FINALS}
     spelling = block.spelling
     if spelling and spelling.call:
         return Bounds(tuple(every.items()), text.aliases(spelling.call.span))
@@ -387,7 +317,7 @@ def refuse_bounds_in_where(context: Context, text: Text, block: QueryBlock, anal
     """Refuse a WHERE that speaks of the window's bounds, unless the source has columns of these names."""
     if block.where is None or block.clauses is None or block.clauses.window is None:
         return
-    for name, span in scan.names(text.words(block.where), _FINALS):
+    for name, span in scan.names(text.words(block.where), FINALS):
         if not _has_column(context, block, of(name), analysis):
             fail("WAREHOUSE_BOUND_IN_WHERE", span, name=name)
 
@@ -451,34 +381,6 @@ def _same(text: Text, block: QueryBlock, one: Span, other: Span) -> bool:
 # ------------------------------------------------------------------ analysis as a plain aggregation
 
 
-def _distinct_calls(text: Text, found: list[scan.FoundCall]) -> list[scan.FoundCall]:
-    """Return the calls, each text once."""
-    seen: dict[tuple[str, ...], scan.FoundCall] = {}
-    for call in found:
-        seen.setdefault(_call_key(text, call), call)
-    return list(seen.values())
-
-
-def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
-    return tuple(t.text.lower() if t.is_name else t.text for t in text.words(call.span))
-
-
-def _analyzed_bounds(bounds: Bounds) -> dict[str, str]:
-    return {column: f"__w_bounds.{column}" for column in bounds.columns}
-
-
-def _bound_edits(
-    text: Text, place: Span, found: list[scan.FoundCall], bounds: Bounds, written: dict[str, str]
-) -> list[tuple[Span, str]]:
-    """Return edits that replace the window's bounds at ``place``, outside aggregate calls, by ``written`` of them."""
-    calls = [c.span for c in found]
-    return [
-        (span, written[column])
-        for span, column in bounds.places(text.words(place))
-        if not any(c.covers(span) for c in calls)
-    ]
-
-
 def _analyzed(
     context: Context, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds,
     analysis: Render,
@@ -487,14 +389,14 @@ def _analyzed(
     assert block.relation is not None
 
     def bounded(place: Span) -> Fragment:
-        edits = _bound_edits(text, place, found, bounds, _analyzed_bounds(bounds))
+        edits = bound_edits(text, place, found, bounds, analyzed_bounds(bounds))
         return rewritten(text.text, place, edits) if edits else analysis(place)
 
     def named(item: SelectItem) -> Fragment:
         return bounded(item.expression) + quoted(text.text, Span(item.expression.end, item.span.end))
 
     items = [named(item) for item in block.items]
-    items += [quoted(text.text, call.span) for call in _distinct_calls(text, found)]
+    items += [quoted(text.text, call.span) for call in distinct_calls(text, found)]
     query = _plain_aggregation(text, block, items, keys, bounds, analysis)
     if block.having:
         query = query + " HAVING " + bounded(block.having)
@@ -506,7 +408,7 @@ def _plain_aggregation(
 ) -> Fragment:
     """Return the block as a plain aggregation that selects ``items``, without HAVING."""
     assert block.relation is not None
-    listed = ", ".join(["1 AS __w_one", *map(_typed_null, bounds.columns)])
+    listed = ", ".join(["1 AS __w_one", *map(typed_null, bounds.columns)])
     query = "SELECT " + joined(", ", items) + f" FROM (SELECT {listed}) AS __w_bounds CROSS JOIN "
     query = query + analysis(block.relation)
     if block.where:
@@ -526,93 +428,3 @@ def _output_names(items: tuple[SelectItem, ...], analyzed: tuple[Column, ...]) -
             fail("WAREHOUSE_RESERVED_NAME", item.span, name=name)
         names.append(name)
     return names
-
-
-# ------------------------------------------------------------------ taking apart
-
-
-class _Arguments:
-    """Gives every argument of every aggregate a column of the *input* relation, each text once."""
-
-    def __init__(self, context: Context, text: Text, render: Render):
-        self.context, self.text, self.render = context, text, render
-        self.columns: list[tuple[str, Fragment]] = []
-        self._names: dict[tuple[str, ...], str] = {}
-
-    def column(self, span: Span) -> str:
-        """Return the column that holds the expression at ``span``."""
-        key = tuple(t.text.lower() if t.is_name else t.text for t in self.text.words(span))
-        if key not in self._names:
-            self._names[key] = f"x{len(self.columns)}"
-            self.columns.append((self._names[key], self.render(span)))
-        return self._names[key]
-
-    def argument(self, span: Span) -> Argument:
-        """Return the expression at ``span`` as written where it is a constant, else the column that holds it."""
-        written = span.of(self.text.text)
-        if self.context.analyzer.is_constant(written):
-            return Argument(written, "", constant=True)
-        return Argument(self.column(span), "")
-
-    def call(self, found: scan.FoundCall, kind: str) -> Call:
-        """Return the call over argument columns; argument types are still unknown."""
-        arguments = [self.argument(a) for a in found.arguments]
-        of_rows = [self.argument(o) for o in found.ordering]
-        if arguments and all(a.constant for a in (*arguments, *of_rows)):
-            arguments[0] = Argument(self.column(found.arguments[0]), "")
-        rest = ""
-        if found.rest:
-            edits = [(o, f"{{{i}}}") for i, o in enumerate(found.ordering)]
-            rest = rewritten(self.text.text.replace("{", "{{").replace("}", "}}"), found.rest, edits).text
-        return Call(
-            found.function, tuple(arguments), found.distinct,
-            self.column(found.filter) if found.filter else None, kind, rest,
-            tuple(of_rows),
-        )  # fmt: skip
-
-    def typed(self, call: Call, types: dict[str, str]) -> Call:
-        """Return the call with the types of its arguments filled in."""
-
-        def fill(a: Argument) -> Argument:
-            return Argument(a.sql, types.get(a.sql, "constant"), a.constant)
-
-        return Call(
-            call.function, tuple(map(fill, call.arguments)), call.distinct, call.filter, call.type, call.rest,
-            tuple(map(fill, call.ordering)),
-        )  # fmt: skip
-
-
-class _Finals:
-    """Rewrites an item or HAVING to read finals, keys and bounds instead of rows."""
-
-    def __init__(self, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds):
-        self.text, self.found, self.bounds = text, found, bounds
-        self.aliases = text.aliases(block.relation or block.span)
-        self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
-        order = {_call_key(text, c): i for i, c in enumerate(_distinct_calls(text, found))}
-        self.calls = [(c.span, f"__w_f{order[_call_key(text, c)]}") for c in found]
-        self.named = {i.alias.strip("`").lower(): i.expression for i in reversed(block.items) if i.alias}
-        self.in_keys = {word for key in self.keys if len(key) > 1 for word, _ in key}
-
-    def of(self, place: Span) -> Fragment:
-        """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``.
-
-        A name that is none of these, and was analyzed, is the alias of an item, in HAVING or of an earlier item.
-
-        Raises:
-            WarehouseError: it may be a part of a key as well.
-        """
-        edits: list[tuple[Span, Fragment | str]] = [(s, n) for s, n in self.calls if place.covers(s)]
-        edits += _bound_edits(self.text, place, self.found, self.bounds, bound_values(self.bounds))
-        text = scan.words(self.text.words(place), self.aliases)
-        for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
-            covered = [s for s, _ in edits]
-            edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered)]
-        for name, span in scan.operands(self.text.words(place), self.named):
-            its = self.named[name]
-            if any(s.covers(span) for s, _ in edits) or its.covers(span):
-                continue
-            if name in self.in_keys:
-                fail("WAREHOUSE_ALIAS_AMBIGUOUS", span, name=name)
-            edits.append((span, "(" + self.of(its) + ")"))
-        return rewritten(self.text.text, place, edits)

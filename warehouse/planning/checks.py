@@ -15,9 +15,9 @@ from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Mode, QueryBlock
 from warehouse.planning import scan
-from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.sources import SourceKind, StreamSource
+from warehouse.planning.text import Text
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
 from warehouse.language.statements import Cte, QueryShape, Statement
 from warehouse.language.tokens import tokenize
-from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.predictions import predicted
 from warehouse.planning.render import FunctionRelation, Writer, cte_columns, cte_of
 from warehouse.planning.sources import typed_empty
+from warehouse.planning.text import Text
 
 MOST_EXPANSIONS = 100
 

@@ -8,10 +8,10 @@ from warehouse.errors import fail
 from warehouse.language.fragments import of
 from warehouse.language.statements import QueryBlock
 from warehouse.planning import checks, scan
-from warehouse.planning.blocks import Text
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation, Writer
 from warehouse.planning.sources import typed_empty
+from warehouse.planning.text import Text
 
 
 def bind_layers(

@@ -34,7 +34,6 @@ from warehouse.language.tokens import tokenize
 from warehouse.planning import distribution, explain, explain_training, generate, plans
 from warehouse.planning.arguments import advice
 from warehouse.planning.bind_streaming import bind_streaming, repeats
-from warehouse.planning.blocks import Text
 from warehouse.planning.checks import duplicate_names
 from warehouse.planning.context import Context
 from warehouse.planning.predictions import asked, refuse_in_view
@@ -43,6 +42,7 @@ from warehouse.planning.replacement import Verdict, Version, harm, judge, rebuil
 from warehouse.planning.schemas import dropped_with
 from warehouse.planning.sources import StreamSource, resolve
 from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.text import Text
 
 _NAMES_NEW = ("CREATE", "REPLACE")
 _READS_ONLY = (

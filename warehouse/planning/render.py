@@ -15,11 +15,13 @@ from warehouse.language.fragments import Fragment, of, rewritten
 from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, TableFunction
 from warehouse.planning import predictions, scan
 from warehouse.planning.assignment import Assignments
-from warehouse.planning.blocks import BoundBlock, Text, bind_block, bound_values, sorted_by
+from warehouse.planning.blocks import BoundBlock, bind_block, sorted_by
+from warehouse.planning.bounds import bound_values
 from warehouse.planning.context import Context
 from warehouse.planning.marks import Marks
 from warehouse.planning.predictions import Evaluation
 from warehouse.planning.sources import StreamSource, resolve, typed_empty
+from warehouse.planning.text import Text
 
 FunctionRelation = Callable[[TableFunction], str]
 """Returns the relation that stands for a table function of ours, as SQL text."""

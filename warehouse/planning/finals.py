@@ -1,0 +1,123 @@
+"""An analyzed block, taken apart: its aggregates read columns of the input, its items read what these came to."""
+
+from __future__ import annotations
+
+from warehouse.dataflow.aggregates import Argument, Call
+from warehouse.errors import Span, fail
+from warehouse.language.fragments import Fragment, rewritten
+from warehouse.language.statements import QueryBlock
+from warehouse.planning import scan
+from warehouse.planning.bounds import Bounds, bound_values
+from warehouse.planning.context import Context
+from warehouse.planning.text import Render, Text
+
+
+def distinct_calls(text: Text, found: list[scan.FoundCall]) -> list[scan.FoundCall]:
+    """Return the calls, each text once."""
+    seen: dict[tuple[str, ...], scan.FoundCall] = {}
+    for call in found:
+        seen.setdefault(_call_key(text, call), call)
+    return list(seen.values())
+
+
+def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
+    return tuple(t.text.lower() if t.is_name else t.text for t in text.words(call.span))
+
+
+def bound_edits(
+    text: Text, place: Span, found: list[scan.FoundCall], bounds: Bounds, written: dict[str, str]
+) -> list[tuple[Span, str]]:
+    """Return edits that replace the window's bounds at ``place``, outside aggregate calls, by ``written`` of them."""
+    calls = [c.span for c in found]
+    return [
+        (span, written[column])
+        for span, column in bounds.places(text.words(place))
+        if not any(c.covers(span) for c in calls)
+    ]
+
+
+class Arguments:
+    """Gives every argument of every aggregate a column of the *input* relation, each text once."""
+
+    def __init__(self, context: Context, text: Text, render: Render):
+        self.context, self.text, self.render = context, text, render
+        self.columns: list[tuple[str, Fragment]] = []
+        self._names: dict[tuple[str, ...], str] = {}
+
+    def column(self, span: Span) -> str:
+        """Return the column that holds the expression at ``span``."""
+        key = tuple(t.text.lower() if t.is_name else t.text for t in self.text.words(span))
+        if key not in self._names:
+            self._names[key] = f"x{len(self.columns)}"
+            self.columns.append((self._names[key], self.render(span)))
+        return self._names[key]
+
+    def argument(self, span: Span) -> Argument:
+        """Return the expression at ``span`` as written where it is a constant, else the column that holds it."""
+        written = span.of(self.text.text)
+        if self.context.analyzer.is_constant(written):
+            return Argument(written, "", constant=True)
+        return Argument(self.column(span), "")
+
+    def call(self, found: scan.FoundCall, kind: str) -> Call:
+        """Return the call over argument columns; argument types are still unknown."""
+        arguments = [self.argument(a) for a in found.arguments]
+        of_rows = [self.argument(o) for o in found.ordering]
+        if arguments and all(a.constant for a in (*arguments, *of_rows)):
+            arguments[0] = Argument(self.column(found.arguments[0]), "")
+        rest = ""
+        if found.rest:
+            edits = [(o, f"{{{i}}}") for i, o in enumerate(found.ordering)]
+            rest = rewritten(self.text.text.replace("{", "{{").replace("}", "}}"), found.rest, edits).text
+        return Call(
+            found.function, tuple(arguments), found.distinct,
+            self.column(found.filter) if found.filter else None, kind, rest,
+            tuple(of_rows),
+        )  # fmt: skip
+
+    def typed(self, call: Call, types: dict[str, str]) -> Call:
+        """Return the call with the types of its arguments filled in."""
+
+        def fill(a: Argument) -> Argument:
+            return Argument(a.sql, types.get(a.sql, "constant"), a.constant)
+
+        return Call(
+            call.function, tuple(map(fill, call.arguments)), call.distinct, call.filter, call.type, call.rest,
+            tuple(map(fill, call.ordering)),
+        )  # fmt: skip
+
+
+class Finals:
+    """Rewrites an item or HAVING to read finals, keys and bounds instead of rows."""
+
+    def __init__(self, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds):
+        self.text, self.found, self.bounds = text, found, bounds
+        self.aliases = text.aliases(block.relation or block.span)
+        self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
+        order = {_call_key(text, c): i for i, c in enumerate(distinct_calls(text, found))}
+        self.calls = [(c.span, f"__w_f{order[_call_key(text, c)]}") for c in found]
+        self.named = {i.alias.strip("`").lower(): i.expression for i in reversed(block.items) if i.alias}
+        self.in_keys = {word for key in self.keys if len(key) > 1 for word, _ in key}
+
+    def of(self, place: Span) -> Fragment:
+        """Return the expression at ``place`` over ``__w_f…``, ``__w_k…``, ``__w_start`` and ``__w_end``.
+
+        A name that is none of these, and was analyzed, is the alias of an item, in HAVING or of an earlier item.
+
+        Raises:
+            WarehouseError: it may be a part of a key as well.
+        """
+        edits: list[tuple[Span, Fragment | str]] = [(s, n) for s, n in self.calls if place.covers(s)]
+        edits += bound_edits(self.text, place, self.found, self.bounds, bound_values(self.bounds))
+        text = scan.words(self.text.words(place), self.aliases)
+        for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
+            covered = [s for s, _ in edits]
+            edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered)]
+        for name, span in scan.operands(self.text.words(place), self.named):
+            its = self.named[name]
+            if any(s.covers(span) for s, _ in edits) or its.covers(span):
+                continue
+            if name in self.in_keys:
+                fail("WAREHOUSE_ALIAS_AMBIGUOUS", span, name=name)
+            edits.append((span, "(" + self.of(its) + ")"))
+        return rewritten(self.text.text, place, edits)

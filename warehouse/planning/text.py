@@ -1,0 +1,41 @@
+"""A text that is bound, with what is seen of its query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warehouse.errors import Span
+from warehouse.language.fragments import Fragment
+from warehouse.language.statements import QueryShape
+from warehouse.language.tokens import Token
+from warehouse.planning import scan
+
+Render = Callable[[Span], Fragment]
+"""Returns the user's words at a span with all streams, table functions and inner blocks of ours replaced."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text that is bound: characters, tokens, and the shape of its query.
+
+    Attributes:
+        without: spans of common table expressions that the shape leaves out, since they were written out where
+            they are used.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    shape: QueryShape
+    without: tuple[Span, ...] = ()
+
+    def words(self, span: Span) -> list[Token]:
+        """Return the tokens inside ``span``."""
+        return scan.within(self.tokens, span)
+
+    def aliases(self, span: Span) -> frozenset[str]:
+        """Return, in lower case, the names by which relations inside ``span`` go."""
+        streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
+        plain = ((r.alias or r.name.last) for r in self.shape.relations if span.covers(r.span))
+        calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
+        return frozenset(name.strip("`").lower() for name in (*streams, *plain, *calls))
