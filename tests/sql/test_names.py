@@ -47,6 +47,7 @@ def rows(engine: Any) -> Iterator[Rows]:
         "SELECT upper(k) FROM t GROUP BY k{} ORDER BY upper(k) DESC LIMIT 2",
         "SELECT x.k, sum(v) AS n FROM t AS x GROUP BY x.k{} ORDER BY n + max(x.v) DESC NULLS LAST, x.k",
         "SELECT k, sum(v) FROM t GROUP BY k{} ORDER BY 2, 1 DESC",
+        "SELECT sum(v), k FROM t GROUP BY k{} ORDER BY ALL DESC",
         "SELECT * FROM (SELECT k FROM t GROUP BY k{} ORDER BY max(s) DESC LIMIT 1)",
         "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
         "SELECT k, percentile_disc(0.9) WITHIN GROUP (ORDER BY s DESC) AS m FROM t GROUP BY k{} ORDER BY m",

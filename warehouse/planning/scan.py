@@ -233,7 +233,10 @@ def _depths(wanted: Sequence[str]) -> list[int]:
 
 
 def ordering(tokens: Sequence[Token]) -> list[Span]:
-    """Return the expressions of the ORDER BY that ``tokens`` begin with, without ASC and DESC; none of other tails."""
+    """Return the expressions of the ORDER BY that ``tokens`` begin with, without ASC and DESC.
+
+    There are none in other tails, nor in ORDER BY ALL, which is of what is selected.
+    """
     if [t.upper for t in tokens[:2]] != ["ORDER", "BY"]:
         return []
     depth, end = 0, len(tokens)
@@ -242,7 +245,8 @@ def ordering(tokens: Sequence[Token]) -> list[Span]:
         if depth == 0 and token.upper in _AFTER_ORDER:
             end = at
             break
-    return [_without_direction(part) for part in split_at_commas(tokens[2:end])]
+    parts = split_at_commas(tokens[2:end])
+    return [_without_direction(part) for part in parts if len(parts) > 1 or part[0].upper != "ALL"]
 
 
 def operands(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:
