@@ -85,9 +85,8 @@ class Talk:
             while True:
                 kind, data = frames.receive(connection)
                 if kind == b"X":
-                    if pressed and int(data) == OK:
-                        raise KeyboardInterrupt
-                    return int(data)
+                    code = int(data)
+                    break
                 if kind == b"E" and hear:
                     sys.stderr.buffer.write(data)
                     sys.stderr.flush()
@@ -98,6 +97,9 @@ class Talk:
         finally:
             if main:
                 signal.signal(signal.SIGINT, before)
+        if pressed and code == OK:  # looked at last of all: it may have come with the statement's end
+            raise KeyboardInterrupt
+        return code
 
     def rows(self, text: str, hear: bool = True) -> list[dict[str, Any]]:
         """Return the rows of a query as objects; none when it fails, which is told where somebody is to hear it.
