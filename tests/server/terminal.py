@@ -47,6 +47,16 @@ class Terminal:
         os.write(self._terminal, text.encode())
         return self.until(wanted)
 
+    def breaks_off(self) -> None:
+        """Press Ctrl-C, again where nothing comes of it for a while, until the prompt is back."""
+        self.seen, ends, pressed = "", time.monotonic() + PATIENCE, 0.0
+        while "warehouse>" not in self.seen:
+            assert time.monotonic() < ends, self.seen
+            if time.monotonic() > pressed + 10:
+                os.write(self._terminal, b"\x03")
+                pressed = time.monotonic()
+            self._look()
+
     def leaves(self, text: str) -> int:
         """Type a text that ends the command, and return its exit code."""
         self.seen = ""

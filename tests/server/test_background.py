@@ -139,7 +139,7 @@ def test_what_goes_on_until_somebody_has_seen_enough(
     prompt.types("SELECT current_timestamp() IS NOT NULL AS there;\r", r"there(.|\n)*true(.|\n)*s\)")
     twice = prompt.types("\\watch 0.1\r", r"(there(.|\n)*true(.|\n)*){3}")
     assert re.search(r"\d\d:\d\d:\d\d", twice)
-    prompt.types("\x03", "warehouse>")
+    prompt.breaks_off()
 
     shown = prompt.types(f"\\follow {schema}.t\r", r"\(step 1\)")
     assert re.search(r"\+ EARLY    k=a  total=1  \(step 1\)", shown)
@@ -148,7 +148,7 @@ def test_what_goes_on_until_somebody_has_seen_enough(
         list(result.batches)
     changed = prompt.until(r"total=5  \(step 2\)")
     assert re.search(r"- EARLY    k=a  total=1  \(step 2\)(.|\n)*\+ EARLY    k=a  total=5", changed)
-    prompt.types("\x03", "warehouse>")
+    prompt.breaks_off()
     prompt.types("\\follow nowhere\r", "WAREHOUSE_STREAMING_TABLE_NOT_FOUND")
 
     prompt.types(f"\\o {tmp_path}/out.txt\r", "warehouse>")
