@@ -94,11 +94,11 @@ def _made_of(stage: status.Stage) -> str:
 
 def covered(spans: Iterable[tuple[float, float]]) -> float:
     """Return how long at least one of the spans lasted."""
-    covered, reached = 0.0, -math.inf
+    total, reached = 0.0, -math.inf
     for begin, end in sorted(spans):
-        covered += max(0.0, end - max(begin, reached))
+        total += max(0.0, end - max(begin, reached))
         reached = max(reached, end)
-    return covered
+    return total
 
 
 def _metrics(operator: status.Operator) -> str:

@@ -16,12 +16,12 @@ def distinct_calls(text: Text, found: list[scan.FoundCall]) -> list[scan.FoundCa
     """Return the calls, each text once."""
     seen: dict[tuple[str, ...], scan.FoundCall] = {}
     for call in found:
-        seen.setdefault(_call_key(text, call), call)
+        seen.setdefault(_words(text, call.span), call)
     return list(seen.values())
 
 
-def _call_key(text: Text, call: scan.FoundCall) -> tuple[str, ...]:
-    return tuple(t.text.lower() if t.is_name else t.text for t in text.words(call.span))
+def _words(text: Text, span: Span) -> tuple[str, ...]:
+    return tuple(t.text.lower() if t.is_name else t.text for t in text.words(span))
 
 
 def bound_edits(
@@ -46,7 +46,7 @@ class Arguments:
 
     def column(self, span: Span) -> str:
         """Return the column that holds the expression at ``span``."""
-        key = tuple(t.text.lower() if t.is_name else t.text for t in self.text.words(span))
+        key = _words(self.text, span)
         if key not in self._names:
             self._names[key] = f"x{len(self.columns)}"
             self.columns.append((self._names[key], self.render(span)))
@@ -94,8 +94,8 @@ class Finals:
         self.text, self.found, self.bounds = text, found, bounds
         self.aliases = text.aliases(block.relation or block.span)
         self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
-        order = {_call_key(text, c): i for i, c in enumerate(distinct_calls(text, found))}
-        self.calls = [(c.span, f"__w_f{order[_call_key(text, c)]}") for c in found]
+        order = {_words(text, c.span): i for i, c in enumerate(distinct_calls(text, found))}
+        self.calls = [(c.span, f"__w_f{order[_words(text, c.span)]}") for c in found]
         self.named = {i.alias.strip("`").lower(): i.expression for i in reversed(block.items) if i.alias}
         self.in_keys = {word for key in self.keys if len(key) > 1 for word, _ in key}
 

@@ -123,7 +123,7 @@ class Writer:
         bound = self.bound(block, marks.mark)
         behind = sorted_by(self.context, self.text, block, bound.query, bound.bounds)
         if behind:
-            bound = bind_block(self.context, self.text, block, self._analysis(), marks.mark, tuple(behind))
+            bound = self.bound(block, marks.mark, tuple(behind))
         relation = bound.input(self.text, self, "0L AS __w_arrival")
         sql = step.answer(bound.query, "(" + marks.mark(relation) + ")")
         outputs = [f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs)]
@@ -134,9 +134,9 @@ class Writer:
         answer = marks.expand(f"SELECT {names} FROM (SELECT {', '.join(['*', *hidden])} FROM ({sql}))")
         return [(block.span, answer), *((span, f"__w_order{i}") for i, span in enumerate(behind))]
 
-    def bound(self, block: QueryBlock, mark: Callable[[Fragment], str]) -> BoundBlock:
-        """Return a windowed block bound, its relations without rows for the analysis."""
-        return bind_block(self.context, self.text, block, self._analysis(), mark)
+    def bound(self, block: QueryBlock, mark: Callable[[Fragment], str], ordering: tuple[Span, ...] = ()) -> BoundBlock:
+        """Return a windowed block bound, its relations without rows for the analysis; ``ordering``: see there."""
+        return bind_block(self.context, self.text, block, self._analysis(), mark, ordering)
 
     def assignments(self) -> Assignments:
         """Return what renders windows that are assigned and not aggregated."""

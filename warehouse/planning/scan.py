@@ -9,7 +9,6 @@ from warehouse.errors import Span
 from warehouse.language.tokens import Kind, Token
 
 _OPEN, _CLOSE = "([{", ")]}"
-_SET_OPEN, _SET_CLOSE = set(_OPEN), set(_CLOSE)
 _AFTER_ORDER = ("LIMIT", "OFFSET", "WINDOW", "SORT", "DISTRIBUTE", "CLUSTER")
 
 
@@ -239,12 +238,8 @@ def ordering(tokens: Sequence[Token]) -> list[Span]:
     """
     if [t.upper for t in tokens[:2]] != ["ORDER", "BY"]:
         return []
-    depth, end = 0, len(tokens)
-    for at, token in enumerate(tokens):
-        depth += (token.upper in _SET_OPEN) - (token.upper in _SET_CLOSE)
-        if depth == 0 and token.upper in _AFTER_ORDER:
-            end = at
-            break
+    depths = _depths([t.upper for t in tokens])
+    end = next((i for i, t in enumerate(tokens) if depths[i] == 0 and t.upper in _AFTER_ORDER), len(tokens))
     parts = split_at_commas(tokens[2:end])
     return [_without_direction(part) for part in parts if len(parts) > 1 or part[0].upper != "ALL"]
 
