@@ -41,6 +41,8 @@ def rows(engine: Any) -> Iterator[Rows]:
         "SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 > 2 AND 0 < v + 1{} ORDER BY x",
         "SELECT v + 1 AS v, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 > 2 OR v+1=2{} ORDER BY v",
         "SELECT k, sum(v) AS v FROM t GROUP BY k HAVING v > 2{} ORDER BY v + 1",
+        "SELECT k AS s, transform(array('x'), s -> concat(s, s)) AS twice FROM t GROUP BY k{} ORDER BY s",
+        "SELECT k AS p, aggregate(array(1), 0, (q, p) -> q + p) AS one FROM t GROUP BY k{} ORDER BY p",
         "SELECT v AS w, w + 1 AS v, v * 10 AS z FROM t GROUP BY v{} ORDER BY v DESC",
         "SELECT k FROM t GROUP BY k{} ORDER BY sum(v) DESC, k",
         "SELECT max(v) AS m FROM t GROUP BY k{} ORDER BY k DESC",

@@ -246,6 +246,7 @@ def ordering(tokens: Sequence[Token]) -> list[Span]:
 
 def operands(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:
     """Return those uses of the names ``wanted`` that can be columns: no unit, type, parameter or typed literal."""
+    wanted = set(wanted) - _parameters(tokens)
     at = {token.start: position for position, token in enumerate(tokens)}
     found = []
     for name, span in names(tokens, wanted):
@@ -253,9 +254,20 @@ def operands(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str
         before = tokens[position - 1] if position else None
         after = tokens[position + 1] if position + 1 < len(tokens) else None
         behind_operand = before and (before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "AS"))
-        ahead = after and (after.kind is Kind.STRING or after.upper in ("FROM", "->", "=>"))
+        ahead = after and (after.kind is Kind.STRING or after.upper in ("FROM", "=>"))
         if not behind_operand and not ahead:
             found.append((name, span))
+    return found
+
+
+def _parameters(tokens: Sequence[Token]) -> set[str]:
+    """Return the names of the parameters of lambda functions, in lower case: within, they mean nothing else."""
+    found: set[str] = set()
+    for arrow in (i for i, token in enumerate(tokens) if token.upper == "->"):
+        first = arrow - 1
+        if tokens[first].upper == ")":
+            first = next((i for i in range(first, -1, -1) if tokens[i].upper == "("), 0)
+        found |= {token.text.lower() for token in tokens[first:arrow] if token.is_name}
     return found
 
 
