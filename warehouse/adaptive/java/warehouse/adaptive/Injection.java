@@ -8,6 +8,7 @@ public final class Injection {
   /** To be called before the session whose extensions these are has done anything. */
   public void into(SparkSessionExtensions extensions) {
     extensions.injectQueryStagePrepRule(new Shuffled());
+    extensions.injectQueryStagePrepRule(new InPlace());
     extensions.injectQueryStagePrepRule(new Ordered());
     extensions.injectColumnar(new Whole());
   }
@@ -15,6 +16,12 @@ public final class Injection {
   private static final class Shuffled extends AbstractFunction1 {
     public Object apply(Object session) {
       return new OneShuffle();
+    }
+  }
+
+  private static final class InPlace extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new JoinInPlace();
     }
   }
 

@@ -29,18 +29,13 @@ public final class OneAggregation extends ColumnarRule {
 
   private static final class Once extends Rule {
     public TreeNode apply(TreeNode plan) {
-      return "false".equalsIgnoreCase(conf().getConfString(SETTING, "true")) ? plan : once((SparkPlan) plan);
+      return "false".equalsIgnoreCase(conf().getConfString(SETTING, "true")) ? plan : new Aggregations().of((SparkPlan) plan);
     }
+  }
 
-    private static SparkPlan once(SparkPlan plan) {
-      List before = CollectionConverters.asJava(plan.children());
-      List after = new ArrayList();
-      boolean changed = false;
-      for (int i = 0; i < before.size(); i++) {
-        after.add(once((SparkPlan) before.get(i)));
-        changed |= after.get(i) != before.get(i);
-      }
-      SparkPlan own = changed ? (SparkPlan) plan.withNewChildren(Wrapper.seq(after.toArray())) : plan;
+  private static final class Aggregations extends Rewrite {
+    SparkPlan of(SparkPlan plan) {
+      SparkPlan own = below(plan);
       return own instanceof HashAggregateExec ? whole((HashAggregateExec) own) : own;
     }
 

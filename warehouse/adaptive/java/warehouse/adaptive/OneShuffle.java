@@ -1,6 +1,5 @@
 package warehouse.adaptive;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning;
@@ -51,13 +50,22 @@ public final class OneShuffle extends Rule {
       return last;
     }
     HashPartitioning wanted = (HashPartitioning) last.outputPartitioning();
-    SparkPlan child = renumbered(last.child(), wanted.numPartitions());
+    SparkPlan child = new Renumbered(wanted.numPartitions()).of(last.child());
     return is(child.outputPartitioning(), wanted) && ValidateRequirements.validate(child) ? child : last;
   }
 
-  /** The plan with so many partitions after the shuffles that it ends with. */
-  private static SparkPlan renumbered(SparkPlan plan, int partitions) {
-    if (plan instanceof ShuffleExchangeExec) {
+  /** Gives the shuffles that a plan ends with so many partitions. */
+  private static final class Renumbered extends Rewrite {
+    private final int partitions;
+
+    Renumbered(int partitions) {
+      this.partitions = partitions;
+    }
+
+    SparkPlan of(SparkPlan plan) {
+      if (!(plan instanceof ShuffleExchangeExec)) {
+        return plan instanceof Exchange ? plan : below(plan);
+      }
       ShuffleExchangeExec shuffle = (ShuffleExchangeExec) plan;
       boolean forAnOperator = shuffle.shuffleOrigin() == ENSURE_REQUIREMENTS$.MODULE$
           && shuffle.outputPartitioning() instanceof HashPartitioning;
@@ -71,17 +79,6 @@ public final class OneShuffle extends Rule {
       other.copyTagsFrom(shuffle);
       return other;
     }
-    if (plan instanceof Exchange) {
-      return plan;
-    }
-    List before = CollectionConverters.asJava(plan.children());
-    List after = new ArrayList();
-    boolean changed = false;
-    for (int i = 0; i < before.size(); i++) {
-      after.add(renumbered((SparkPlan) before.get(i), partitions));
-      changed |= after.get(i) != before.get(i);
-    }
-    return changed ? (SparkPlan) plan.withNewChildren(Wrapper.seq(after.toArray())) : plan;
   }
 
   private static boolean is(Partitioning there, HashPartitioning wanted) {

@@ -1,0 +1,102 @@
+"""Tables that are distributed alike are joined in their partitions, though one could be sent to all tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.adaptive.conftest import settings
+from tests.statements import rows_of
+from warehouse.engine import Engine
+
+SENT = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
+APART = SENT | {"warehouse.distribution": "false"}
+TABLES = """
+CREATE SCHEMA IF NOT EXISTS in_place;
+CREATE TABLE in_place.lines AS
+  SELECT id % 90000 AS k, xxhash64(id) >> 16 AS v, xxhash64(id, 1) AS u FROM range(300000) DISTRIBUTE BY k;
+CREATE TABLE in_place.orders TBLPROPERTIES ('copartition' = 'in_place.lines') AS
+  SELECT if(id % 50 = 0, NULL, id) AS k, xxhash64(id, 2) >> 16 AS w FROM range(0, 200000) DISTRIBUTE BY k;
+CREATE TABLE in_place.few TBLPROPERTIES ('copartition' = 'in_place.lines') AS
+  SELECT id AS k, id AS w FROM range(100) DISTRIBUTE BY k
+"""
+
+
+@pytest.fixture(scope="module")
+def pair(engine: Engine) -> Iterator[Engine]:
+    rows_of(engine, TABLES)
+    rows_of(engine, "USE in_place")
+    yield engine
+    rows_of(engine, "USE default; DROP SCHEMA in_place CASCADE")
+
+
+def _ran(engine: Engine, query: str) -> tuple[str, list[str]]:
+    """Return the plan as it ended, and the rows."""
+    frame = engine.spark.sql(query)
+    rows = sorted(map(str, frame.collect()))
+    return frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0], rows
+
+
+def _joins(plan: str) -> tuple[int, int]:
+    """Return how many joins hash partitions, and how many tables are sent."""
+    return plan.count("ShuffledHashJoin"), plan.count("BroadcastExchange")
+
+
+@pytest.mark.parametrize("kind", ["", "LEFT", "RIGHT", "LEFT SEMI", "LEFT ANTI"])
+def test_every_kind_of_join_is_done_in_place(pair: Engine, kind: str) -> None:
+    w = "0" if "SEMI" in kind or "ANTI" in kind else "sum(w)"
+    query = f"SELECT count(*), sum(v), {w} FROM lines l {kind} JOIN orders o ON l.k = o.k AND l.v % 3 <> o.k % 3"
+    with settings(pair, SENT):
+        plan, rows = _ran(pair, query)
+    with settings(pair, APART):
+        other, expected = _ran(pair, query)
+    assert rows == expected
+    assert _joins(plan) == (1, 0)
+    assert "Exchange hashpartitioning" not in plan
+    assert _joins(other) == (0, 1)
+
+
+def test_several_in_one_stage(pair: Engine) -> None:
+    query = (
+        "SELECT count(*) FROM lines l JOIN orders o USING (k) JOIN few f ON f.k = l.v % 7"
+        " WHERE EXISTS (SELECT 1 FROM lines m WHERE m.k = l.k AND m.v <> l.v)"
+    )
+    with settings(pair, SENT):
+        plan, rows = _ran(pair, query)
+    with settings(pair, APART):
+        assert rows == _ran(pair, query)[1]
+    assert _joins(plan) == (2, 1)
+    assert "Exchange hashpartitioning" not in plan
+
+
+def test_also_in_memory(pair: Engine) -> None:
+    query = "SELECT count(*), sum(v + w) FROM lines JOIN orders USING (k)"
+    with settings(pair, SENT):
+        _, expected = _ran(pair, query)
+        rows_of(pair, "CACHE TABLE lines; CACHE TABLE orders")
+        plan, rows = _ran(pair, query)
+        rows_of(pair, "UNCACHE TABLE lines; UNCACHE TABLE orders")
+    assert rows == expected
+    assert "Scan In-memory table" in plan
+    assert _joins(plan) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "query",
+    {
+        "a little table": "SELECT count(*) FROM lines JOIN few USING (k)",
+        "who hints has chosen": "SELECT /*+ BROADCAST(orders) */ count(*) FROM lines JOIN orders USING (k)",
+        "other columns": "SELECT count(*) FROM lines JOIN orders ON lines.v = orders.w",
+        "what may turn out small": "SELECT count(*) FROM lines JOIN (SELECT k, sum(w) AS w FROM orders GROUP BY k"
+        " HAVING sum(w) = 0) USING (k)",
+        "NOT IN with its NULLs": "SELECT count(*) FROM lines WHERE k NOT IN (SELECT k FROM orders)",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_sent_where_that_is_better(pair: Engine, query: tuple[str, str]) -> None:
+    with settings(pair, SENT):
+        plan, rows = _ran(pair, query[1])
+    with settings(pair, APART):
+        assert rows == _ran(pair, query[1])[1]
+    assert _joins(plan)[0] == 0, plan

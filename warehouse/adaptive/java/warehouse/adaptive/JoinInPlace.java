@@ -1,0 +1,98 @@
+package warehouse.adaptive;
+
+import org.apache.spark.sql.catalyst.optimizer.BuildRight$;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.FilterExec;
+import org.apache.spark.sql.execution.ProjectExec;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec;
+import org.apache.spark.sql.execution.exchange.Exchange;
+import org.apache.spark.sql.execution.exchange.ValidateRequirements;
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
+import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
+
+/**
+ * Tables that are distributed alike are joined partition by partition, where Spark would send one of them to all tasks.
+ *
+ * <p>By the size of its files Spark takes a table of few columns for small; then one thread makes one hash table of all
+ * its rows. Where rows that meet are in partitions of one number, each task makes one of its partition's, nothing is
+ * sent, and no table is larger than that one would have been. (Shark's co-partitioned join; Zaharia, 3.4.2.)
+ */
+public final class JoinInPlace extends Rule {
+  /** By Spark's estimate, in bytes: what is less is sent to all tasks sooner than it is looked for in partitions. */
+  private static final long LITTLE = 1 << 20;
+
+  public TreeNode apply(TreeNode plan) {
+    return new Joins().of((SparkPlan) plan);
+  }
+
+  private static final class Joins extends Rewrite {
+    SparkPlan of(SparkPlan plan) {
+      SparkPlan own = below(plan);
+      return own instanceof BroadcastHashJoinExec ? joined((BroadcastHashJoinExec) own) : own;
+    }
+  }
+
+  private static SparkPlan joined(BroadcastHashJoinExec join) {
+    boolean sentIsRight = join.buildSide() == BuildRight$.MODULE$;
+    SparkPlan sent = sentIsRight ? join.right() : join.left();
+    if (join.isNullAwareAntiJoin() || !(sent instanceof BroadcastExchangeExec) || !isFree(join)) {
+      return join;
+    }
+    SparkPlan rows = ((BroadcastExchangeExec) sent).child();
+    if (!isTable(rows) || isLittle(rows)) {
+      return join;
+    }
+    SparkPlan here = new InPartitions().of(rows);
+    SparkPlan other = new InPartitions().of(sentIsRight ? join.left() : join.right());
+    ShuffledHashJoinExec made = new ShuffledHashJoinExec(
+        join.leftKeys(), join.rightKeys(), join.joinType(), join.buildSide(), join.condition(),
+        sentIsRight ? other : here, sentIsRight ? here : other, false);
+    made.copyTagsFrom(join);
+    return ValidateRequirements.validate(made) ? made : join;
+  }
+
+  /** Who gives a hint has chosen. */
+  private static boolean isFree(SparkPlan join) {
+    return join.logicalLink().isDefined() && join.logicalLink().get() instanceof Join
+        && ((Join) join.logicalLink().get()).hint().equals(JoinHint.NONE());
+  }
+
+  /** Rows of a table. What else there is may turn out small, or be sent to several joins at once. */
+  private static boolean isTable(SparkPlan rows) {
+    SparkPlan at = rows;
+    while (at instanceof ProjectExec || at instanceof FilterExec) {
+      at = (SparkPlan) at.children().head();
+    }
+    return at.children().isEmpty();
+  }
+
+  private static boolean isLittle(SparkPlan rows) {
+    return !rows.logicalLink().isDefined()
+        || ((LogicalPlan) rows.logicalLink().get()).stats().sizeInBytes().toLong() < LITTLE;
+  }
+
+  /** The plan with the partitions of its tables, which Spark gives up where no operator asks for them. */
+  private static final class InPartitions extends Rewrite {
+    SparkPlan of(SparkPlan plan) {
+      if (!(plan instanceof FileSourceScanExec)) {
+        return plan instanceof Exchange ? plan : below(plan);
+      }
+      FileSourceScanExec scan = (FileSourceScanExec) plan;
+      if (!scan.disableBucketedScan()) {
+        return scan;
+      }
+      FileSourceScanExec made = scan.copy(
+          scan.relation(), scan.stream(), scan.output(), scan.requiredSchema(), scan.partitionFilters(),
+          scan.optionalBucketSet(), scan.optionalNumCoalescedBuckets(), scan.dataFilters(), scan.tableIdentifier(),
+          false);
+      made.copyTagsFrom(scan);
+      return made;
+    }
+  }
+}
