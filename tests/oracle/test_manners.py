@@ -14,7 +14,7 @@ from tests.oracle.harness import Rig
 from tests.oracle.programs import random_wide_program
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.streaming import runner
+from warehouse.streaming import runner, state
 from warehouse.streaming.runner import Manner
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
@@ -35,3 +35,12 @@ def test_manners(how: Manner, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(runner, "manner", chosen)
     assert not rig.check(random_wide_program(seed, SCENARIOS))
     assert how in ran or ALL  # what needs whole windows is staged
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_of_a_large_base_what_rows_hit_is_read(seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a base of more rows is read, so is each here, and each step makes one."""
+    monkeypatch.setattr(state, "SMALL_BASE", 0)
+    monkeypatch.setattr(state, "MOST_DELTAS", 0)
+    monkeypatch.setattr(runner, "manner", lambda *_: Manner.STAGED)
+    assert not rig.check(random_wide_program(seed, SCENARIOS))

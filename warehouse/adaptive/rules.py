@@ -1,4 +1,4 @@
-"""What Spark's adaptive execution is given, in Java: a join's two sides in order, and no shuffle twice.
+"""What Spark's adaptive execution is given, in Java: a join's two sides in order or in place, no shuffle twice.
 
 Sources: *An Architecture for Fast and General Data Processing on Large Clusters* (Zaharia), 3.4.4 and 3.5.3, "static +
 adaptive"; Spark's ``AdaptiveSparkPlanExec``, which starts a shuffle when all stages below it have ended.

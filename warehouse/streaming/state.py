@@ -34,6 +34,9 @@ MOST_DELTAS = 10
 LITTLE = 16
 """Deltas of less than one in so many rows of the base are folded among themselves: the base is dear to write."""
 
+_UNSURE = ("float", "double", "collate")
+"""In the types of keys: there are two zeros, many NaNs, and texts that are the same but for their case."""
+
 FEW_HITS, SMALL_BASE = 200_000, 50_000
 """Up to so many windows hit by a batch, a base of more than so many rows is joined with them before it is shuffled."""
 
@@ -106,24 +109,32 @@ class State:
         if low is None:
             return base.where(due)
         # sessions that only touch a row's proto-session are not hit: half-open on both sides
-        within = f"we > {low // SAME_FILTER * SAME_FILTER}L AND ws < {-(-high // SAME_FILTER) * SAME_FILTER}L"
-        reach = "base.ws < hit.h_we AND hit.h_ws < base.we"
-        if isinstance(self.query.window, Custom) and merges(self.query.window):
-            within = reach = "true"  # its own merge says what is near
-        near = F.expr(within)
+        near = f"we > {low // SAME_FILTER * SAME_FILTER}L AND ws < {-(-high // SAME_FILTER) * SAME_FILTER}L"
+        is_merging = merges(self.query.window)
+        any_reach = is_merging and isinstance(self.query.window, Custom)  # its own merge says what is near
+        within = F.expr("true" if any_reach else near)
         if hits is None or last.base_rows <= SMALL_BASE:
-            return base.where(due | near)
+            return base.where(due | within)
         keys = list(self.query.key_columns)
-        if merges(self.query.window):
-            wanted = hits.groupBy(*keys).agg(F.min("ws").alias("h_ws"), F.max("we").alias("h_we"))
-            match = F.expr(reach)
-        else:
-            wanted = hits.select(*keys, F.col("ws").alias("h_ws")).distinct()
-            match = F.expr("base.ws = hit.h_ws")
-        for key in keys:
-            match = match & F.col(f"base.{key}").eqNullSafe(F.col(f"hit.{key}"))
-        hit = base.where(near & ~due).alias("base").join(F.broadcast(wanted).alias("hit"), match, "left_semi")
-        return base.where(due).unionByName(hit.select("base.*"))
+        alike, same = self._same(keys if is_merging else [*keys, "ws"])
+        if is_merging:
+            hits = hits.groupBy(*keys).agg(F.min("ws").alias("h_ws"), F.max("we").alias("h_we"))
+            alike = [*alike, "h_ws", "h_we"]
+            same = [*same, *([] if any_reach else ["ws < h_we", "h_ws < we"])]
+        wanted = F.broadcast(hits.selectExpr(*alike).distinct())
+        hit = base.where(within & ~due).join(wanted, F.expr(" AND ".join(same) or "true"), "left_semi")
+        return base.where(due).unionByName(hit)
+
+    def _same(self, columns: list[str]) -> tuple[list[str], list[str]]:
+        """Return what to select of some rows, and conditions under which others are the same in ``columns``, or more.
+
+        Numbers are looked up several times faster than rows of values, so the values' hash is, where values that are
+        the same are sure to have the same: of other hashes' rows a few are read for nothing.
+        """
+        if columns and not any(word in kind.lower() for kind in self.query.keys for word in _UNSURE):
+            its_hash = f"xxhash64({', '.join(columns)})"
+            return [f"{its_hash} AS h_hash"], [f"{its_hash} = h_hash"]
+        return [f"{c} AS h_{c}" for c in columns], [f"{c} <=> h_{c}" for c in columns]
 
     def _whole_base(self, spark: SparkSession, commit: Commit) -> DataFrame:
         base = commit.base or ""

@@ -10,6 +10,8 @@ import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.TableCacheQueryStageExec;
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec;
 import org.apache.spark.sql.execution.exchange.Exchange;
 import org.apache.spark.sql.execution.exchange.ValidateRequirements;
@@ -69,7 +71,8 @@ public final class JoinInPlace extends Rule {
     while (at instanceof ProjectExec || at instanceof FilterExec) {
       at = (SparkPlan) at.children().head();
     }
-    return at.children().isEmpty();
+    return at instanceof FileSourceScanExec || at instanceof InMemoryTableScanExec
+        || at instanceof TableCacheQueryStageExec;
   }
 
   private static boolean isLittle(SparkPlan rows) {
