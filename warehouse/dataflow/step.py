@@ -25,7 +25,7 @@ from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.slots import intervals_united, sessions, slot, slots_type
-from warehouse.dataflow.times import BEGINNING, END, Clock, Reading, bound_timestamp, plus
+from warehouse.dataflow.times import BEGINNING, CLOCK, END, Clock, Reading, bound_timestamp, plus
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import (
     Custom,
@@ -613,7 +613,7 @@ def _with_layers(query: WindowedQuery, level: str) -> str:
 def outcome(query: WindowedQuery, windows: str, clock: Clock) -> str:
     """Return SQL for *outcome*: trigger decisions, panes and the new state of the merged ``windows``."""
     finals = clock.beside(f"({with_finals(query, windows)})")
-    return _outcome(query, finals, clock.reading("__w_clock"))
+    return _outcome(query, finals, clock.reading(CLOCK))
 
 
 def forgets(query: WindowedQuery, clock: Clock, end: int | None) -> bool:

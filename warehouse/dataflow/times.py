@@ -13,6 +13,9 @@ END = 2**60
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+CLOCKS, CLOCK = "__w_clocks", "__w_clock"
+"""The relation, and its one column, in which the texts of a step find its clock."""
+_ROW = f"(SELECT {CLOCK} FROM {CLOCKS})"
 LAST_TIMESTAMP = "TIMESTAMP'9999-12-31 23:59:59.999999 UTC'"
 
 
@@ -27,7 +30,8 @@ class Clock:
         drain: the step moves the watermark to the end of time for good.
         complete: every step starts at the beginning of time and runs to its end (replay of micro-batches).
         faster: per percentage of AT WATERMARK PERCENTILE, its watermark after the step.
-        compiled: code is generated for the step; one that is interpreted is planned sooner with literals.
+        compiled: code is generated for the step.
+        since: of windows that are slices, the start of the last one that a step before may know.
     """
 
     step: int
@@ -38,31 +42,29 @@ class Clock:
     complete: bool = False
     faster: Mapping[float, int] = field(default_factory=dict)
     compiled: bool = True
+    since: int = BEGINNING
 
     @property
-    def row(self) -> str:
-        """Return SQL for the clock as one struct, whose fields ``reading`` names.
+    def values(self) -> dict[str, int]:
+        """Return the fields of the one row of the relation ``CLOCKS``, its column ``CLOCK``.
 
-        A subquery over a local relation is planned, not run, and Spark generates the same code for it whatever the
-        numbers are: steps that follow each other are compiled once. (Of literals, each step is compiled anew.)
+        So the texts of steps that follow each other are the same, and are planned and compiled once.
         """
-        values = {"step": self.step, "now": self.now, "before": self.before, "after": self.after}
+        values = {"step": self.step, "now": self.now, "before": self.before, "after": self.after, "since": self.since}
         for number, percent in enumerate(sorted(self.faster)):
             values[f"faster_{number}"] = max(self.after, self.faster[percent])
-        fields = ", ".join(f"'{name}', {value}L" for name, value in values.items())
-        return f"(SELECT __w_clock FROM VALUES (named_struct({fields})) AS __w_clocks(__w_clock))"
+        return values
 
     def reading(self, of: str = "") -> Reading:
-        """Return the clock as fields of the struct ``of``, ``row`` itself unless given; or as literals."""
-        if not self.compiled:
-            return self.literals()
-        of = of or self.row
+        """Return the clock as fields of the struct ``of``, the row itself unless given (and code is generated)."""
+        of = of if of and self.compiled else _ROW
         faster = {percent: f"{of}.faster_{i}" for i, percent in enumerate(sorted(self.faster))}
-        return Reading(f"{of}.step", f"{of}.now", f"{of}.before", f"{of}.after", faster, self.drain, self.complete)
+        step, now, before, after, since = (f"{of}.{name}" for name in ("step", "now", "before", "after", "since"))
+        return Reading(step, now, before, after, since, faster, self.drain, self.complete)
 
     def beside(self, relation: str) -> str:
-        """Return SQL for ``relation`` with the clock as its column ``__w_clock``, where ``reading`` needs one."""
-        return f"SELECT *, {self.row} AS __w_clock FROM {relation}" if self.compiled else f"SELECT * FROM {relation}"
+        """Return SQL for ``relation`` with the clock as its column ``CLOCK``, where ``reading`` needs one."""
+        return f"SELECT *, {_ROW} AS {CLOCK} FROM {relation}" if self.compiled else f"SELECT * FROM {relation}"
 
     def rounded_up(self, unit: int) -> Clock:
         """Return a clock at which everything is due that is due now: later by less than ``unit`` microseconds."""
@@ -76,8 +78,8 @@ class Clock:
     def literals(self) -> Reading:
         """Return the clock as numbers: what Parquet's statistics are compared with has to be one."""
         faster = {percent: f"{max(self.after, moment)}L" for percent, moment in self.faster.items()}
-        step, now, before, after = (f"{n}L" for n in (self.step, self.now, self.before, self.after))
-        return Reading(step, now, before, after, faster, self.drain, self.complete)
+        step, now, before, after, since = (f"{n}L" for n in (self.step, self.now, self.before, self.after, self.since))
+        return Reading(step, now, before, after, since, faster, self.drain, self.complete)
 
 
 def moment(micros: int) -> str:
@@ -93,6 +95,7 @@ class Reading:
     now: str
     before: str
     after: str
+    since: str
     faster: Mapping[float, str]
     drain: bool
     complete: bool

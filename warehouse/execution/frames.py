@@ -6,13 +6,16 @@ A small step of a streaming table is fast enough for hundreds of calls to be a q
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.execution import java_sources
 from warehouse.execution.local_files import SOURCES
+
+Watched = Callable[[Any, str], Any]
+"""Makes rows, as Java knows them, that an observation, the first argument, watches for what the second one says."""
 
 
 class Measured:
@@ -27,9 +30,19 @@ class Measured:
     """
 
     def __init__(self, rows: DataFrame, measures: Mapping[str, str]):
-        self._rows, self._measures, self._java = rows, measures, _java(rows)
+        self._watched(rows.sparkSession, measures, lambda watch, texts: _java(rows).observed(rows._jdf, watch, texts))
+
+    @classmethod
+    def watched(cls, spark: SparkSession, measures: Mapping[str, str], watch: Watched) -> Measured:
+        """Return the rows that ``watch`` makes, given Spark's observation and what it is to observe."""
+        measured = cls.__new__(cls)
+        measured._watched(spark, measures, watch)
+        return measured
+
+    def _watched(self, spark: SparkSession, measures: Mapping[str, str], watch: Watched) -> None:
+        self._measures, self._java = measures, _java_of(spark)
         self._watch = self._java.watch()
-        self.frame = DataFrame(self._java.observed(rows._jdf, self._watch, _named(measures)), rows.sparkSession)
+        self.frame = DataFrame(watch(self._watch, named(measures, _SEPARATOR)), spark)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name, once ``frame`` was used in an action that succeeded.
@@ -38,12 +51,17 @@ class Measured:
         left the measuring out as well. Then the rows are read for it.
         """
         told = self._java.told(self._watch)
-        return figures(self._rows, self._measures) if told is None else json.loads(told)
+        return figures(self.frame, self._measures) if told is None else parsed(told)
 
 
 def figures(rows: DataFrame, measures: Mapping[str, str]) -> dict[str, Any]:
     """Return figures of rows, by SQL aggregates: numbers, arrays of numbers or None, by name."""
-    found: dict[str, Any] = json.loads(_java(rows).figures(rows._jdf, _named(measures)))
+    return parsed(_java(rows).figures(rows._jdf, named(measures, _SEPARATOR)))
+
+
+def parsed(told: str) -> dict[str, Any]:
+    """Return the figures that are told as a JSON object."""
+    found: dict[str, Any] = json.loads(told)
     return found
 
 
@@ -60,8 +78,9 @@ def united(spark: SparkSession, frames: Sequence[DataFrame]) -> DataFrame:
 _SEPARATOR = "\0"
 
 
-def _named(measures: Mapping[str, str]) -> str:
-    return _SEPARATOR.join(f"{sql} AS {name}" for name, sql in measures.items())
+def named(measures: Mapping[str, str], separator: str) -> str:
+    """Return SQL aggregates with their names."""
+    return separator.join(f"{sql} AS {name}" for name, sql in measures.items())
 
 
 _LOADED = "_warehouse_frames"

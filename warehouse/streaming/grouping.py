@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from warehouse.dataflow import slices, step
-from warehouse.dataflow.times import Clock, Reading
+from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.times import CLOCK, CLOCKS, Clock, Reading
 from warehouse.dataflow.windows import earliest_end
-from warehouse.execution.frames import Measured, figures
+from warehouse.execution.relations import Relations
 from warehouse.streaming import lags, late, lateness
 from warehouse.streaming.inputs import Inputs, Seen, seen
 from warehouse.streaming.log import Intent
@@ -51,30 +51,74 @@ NO_ROWS = Grouped()
 _SAMPLED = "__w_sampled"
 
 
-class _Rows:
-    """The rows of a step, the view ``__w_rows``, which are measured as they pass by; see ``grouped``."""
+@dataclass(frozen=True)
+class Arrived:
+    """What a step has to group.
 
-    def __init__(
-        self, inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, clock: Reading
-    ):
-        query = inputs.query.windowed
-        assert query
+    Attributes:
+        inputs: of the streaming table's query, which has windows.
+        relations: the step's; what the rows come to is put among them.
+        folder: the streaming table's.
+        intent: the step's.
+        frames: see ``Runner.run``.
+        kept: what is stored for the step is let go with it.
+    """
+
+    inputs: Inputs
+    relations: Relations
+    folder: Path
+    intent: Intent
+    frames: list[DataFrame]
+    kept: ExitStack
+
+    @property
+    def query(self) -> WindowedQuery:
+        """Return the block that the rows are for."""
+        assert self.inputs.query.windowed
+        return self.inputs.query.windowed
+
+    def clock(self, compiled: bool) -> Reading:
+        """Tell the texts that group rows what time it is: the watermark has not moved yet."""
+        before = self.intent.before
+        clock = Clock(self.intent.step, self.intent.now, before, before, compiled=compiled)
+        tell(self.relations, clock)
+        return clock.reading()
+
+    def stored(self, text: str, name: str) -> DataFrame:
+        """Return the rows of a text, which stay in memory once they were used, as the relation ``name``."""
+        rows = self.relations.sql(text).persist()
+        self.kept.callback(rows.unpersist)
+        self.relations.put(name, rows)
+        return rows
+
+
+def tell(relations: Relations, clock: Clock) -> None:
+    """Let the texts of a step find its clock; interpreted ones are planned sooner with constants."""
+    relations.put_row(CLOCKS, CLOCK, clock.values, constant=not clock.compiled)
+
+
+class _Rows:
+    """The rows of a step, the relation ``__w_rows``, which are measured as they pass by."""
+
+    def __init__(self, arrived: Arrived, clock: Reading):
+        query, self.relations = arrived.query, arrived.relations
         self.query, self.is_late = query, step.is_late(query, clock.before)
-        self.session, self.observed = inputs.make(frames, clock.now)
-        rows = self.session.sql(step.assigned(query, f"({inputs.query.input.text})"))
+        self.observed = arrived.inputs.make(self.relations, arrived.frames, clock.now)
+        rows = step.assigned(query, f"({arrived.inputs.query.input.text})")
         if query.retracted:
-            rows = late.without_replacements(self.session, query, folder, rows, intent, kept)
+            rows = late.without_replacements(
+                self.relations, query, arrived.folder, rows, arrived.intent, clock.before, arrived.kept
+            )
         self.behind = lags.measures(query.percentiles, _SAMPLED)
         # a column, whose code is generated, since sketches interpret what they are given for each row
-        rows = rows.withColumn(_SAMPLED, F.expr(lateness.sample(query, frames)))
-        self.watch = Measured(
-            rows,
+        self.watch = self.relations.measured(
+            f"SELECT *, {lateness.sample(query, arrived.frames)} AS {_SAMPLED} FROM ({rows})",
             {
                 "untimed": "count_if(ts IS NULL)", "late": f"count_if({self.is_late})",
                 **lateness.measures(query, _SAMPLED), **self.behind,
             },
         )  # fmt: skip
-        self.watch.frame.drop(_SAMPLED).createOrReplaceTempView("__w_rows")
+        self.relations.put("__w_rows", self.watch.frame)
 
     def seen(self, grouped: Grouped) -> Grouped:
         """Return ``grouped`` with what was measured, once an action has used the rows."""
@@ -82,7 +126,7 @@ class _Rows:
         if self.query.multiplied and (found["untimed"] or found["late"]):
             conditions = {"untimed": "ts IS NULL", "late": self.is_late}
             exactly = {name: step.source_rows(self.query, condition) for name, condition in conditions.items()}
-            found |= figures(self.session.table("__w_rows"), exactly)
+            found |= self.relations.figures("__w_rows", exactly)
         return replace(
             grouped, seen=[seen(o) for o in self.observed], untimed=found["untimed"] or 0,
             late=found["late"] or 0, lateness=lateness.known(found),
@@ -90,66 +134,44 @@ class _Rows:
         )  # fmt: skip
 
 
-def grouped(
-    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, compiled: bool, thin: bool
-) -> Grouped:
-    """Group the rows of a step into partial results, the view ``__w_batch``.
+def grouped(arrived: Arrived, compiled: bool, thin: bool) -> Grouped:
+    """Group the rows of a step into partial results, the relation ``__w_batch``.
 
     Args:
-        inputs: of the streaming table's query, which has windows.
-        folder: the streaming table's.
-        intent: the step's.
-        frames: see ``Runner.run``.
-        kept: what is stored for the step is let go with it.
+        arrived: what there is to group.
         compiled: see ``Clock``.
         thin: few rows will fall into one and the same group.
     """
-    query = inputs.query.windowed
-    assert query
-    clock = Clock(intent.step, intent.now, intent.before, intent.before, compiled=compiled).reading()
-    rows = _Rows(inputs, folder, intent, frames, kept, clock)
+    query, clock = arrived.query, arrived.clock(compiled)
+    rows = _Rows(arrived, clock)
     relation = step.spread(query, "__w_rows") if thin and compiled else "__w_rows"
     text = (slices.added if query.slicing else step.partials)(query, relation, clock.before)
-    batch = _stored(rows.session, text, "__w_batch", kept)
+    batch = arrived.stored(text, "__w_batch")
     passed = f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"
-    found = figures(
-        batch, {"windows": "count(1)", "start": "min(ws)", "end": "max(we)", "passed": f"count_if({passed})"}
+    found = arrived.relations.figures(
+        "__w_batch", {"windows": "count(1)", "start": "min(ws)", "end": "max(we)", "passed": f"count_if({passed})"}
     )
     few = batch if found["windows"] <= FEW_HITS else None
     return rows.seen(Grouped(found["windows"], (found["start"], found["end"]), few=few, passed=found["passed"]))
 
 
-def gathered(
-    inputs: Inputs, folder: Path, intent: Intent, frames: list[DataFrame], kept: ExitStack, state: str | None,
-    thin: bool,
-) -> Grouped:  # fmt: skip
-    """Merge the rows of a step with all of the state in one pass, into the view ``__w_windows``.
+def gathered(arrived: Arrived, state: str | None, thin: bool) -> Grouped:
+    """Merge the rows of a step with all of the state in one pass, into the relation ``__w_windows``.
 
     Where the rows are more than the state, reading all of it costs less than finding out first what they hit.
 
     Args:
-        inputs: see ``grouped``, as the other arguments; the query ``comes_in_pieces``.
-        folder: the streaming table's.
-        intent: the step's.
-        frames: see ``Runner.run``.
-        kept: what is stored for the step is let go with it.
+        arrived: what there is to group; its query ``comes_in_pieces``.
         state: the relation of all state versions, None at the first step.
         thin: see ``grouped``.
     """
-    query = inputs.query.windowed
-    assert query
-    clock = Clock(intent.step, intent.now, intent.before, intent.before).reading()
-    rows = _Rows(inputs, folder, intent, frames, kept, clock)
+    query, clock = arrived.query, arrived.clock(compiled=True)
+    rows = _Rows(arrived, clock)
     pieces = f"({step.pieces(query, '__w_rows', clock.before, thin)})"
-    windows = _stored(rows.session, step.gathered(query, state, pieces, clock.before, thin), "__w_windows", kept)
+    windows = arrived.stored(step.gathered(query, state, pieces, clock.before, thin), "__w_windows")
     strays = "sum(strays)" if "strays" in windows.columns else "0"
-    found = figures(windows, {"windows": "count(1)", "start": "min(ws)", "end": "min(we)", "strays": strays})
+    found = arrived.relations.figures(
+        "__w_windows", {"windows": "count(1)", "start": "min(ws)", "end": "min(we)", "strays": strays}
+    )
     bounds = (found["start"], found["end"])
     return rows.seen(Grouped(found["windows"], bounds, gathered=True, strays=found["strays"] or 0))
-
-
-def _stored(session: SparkSession, text: str, view: str, kept: ExitStack) -> DataFrame:
-    rows = session.sql(text).persist()
-    kept.callback(rows.unpersist)
-    rows.createOrReplaceTempView(view)
-    return rows

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from warehouse.catalog.entries import StreamEntry, quote_name
-from warehouse.execution.frames import Measured, figures, selected
+from warehouse.execution.frames import Measured, figures
+from warehouse.execution.relations import Plans, Relations
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import panes, poison, sources
@@ -39,19 +40,21 @@ NOTHING = Seen(0, 0, None)
 class Inputs:
     """Makes the source views of the steps of one query; a frame is in the layout of ``streaming.sources``."""
 
-    def __init__(self, query: StreamingQuery):
-        self.query = query
+    def __init__(self, query: StreamingQuery, plans: Plans):
+        self.query, self.plans = query, plans
 
-    def make(self, frames: list[DataFrame], now: str) -> tuple[SparkSession, list[Measured]]:
-        """Make the source views of a step; return its session and, per source, the observation of its rows."""
+    def make(self, relations: Relations, frames: list[DataFrame], now: str) -> list[Measured]:
+        """Make the source views of a step among its relations; return, per source, the observation of its rows."""
         observed = []
         for number, source in enumerate(self.query.sources):
             if isinstance(source.entry, StreamEntry):
                 sources.refuse_bad(source.entry, frames[number])
-            measured = Measured(frames[number], _measures(source))
-            self._make_view(number, measured.frame, now)
+            arrived = f"__w_arrived{number}"
+            relations.put(arrived, frames[number])
+            measured = relations.measured(f"SELECT * FROM {arrived}", _measures(source))
+            self._make_view(relations, number, measured.frame, now)
             observed.append(measured)
-        return frames[0].sparkSession, observed
+        return observed
 
     def without_poison(self, error: BaseException, frames: list[DataFrame] | None) -> list[DataFrame]:
         """Return the rows of a step with those marked as bad on which the query's expressions fail.
@@ -74,20 +77,21 @@ class Inputs:
 
     def _probe(self, number: int, rows: DataFrame) -> None:
         """Run the row-wise part of the query over some rows of one source, and nothing of the others."""
-        session = rows.sparkSession
+        relations = self.plans.relations(rows.sparkSession)
         for other in range(len(self.query.sources)):
-            session.sql(f"SELECT * FROM {self._no_rows(other)}").createOrReplaceTempView(source_view(other))
+            relations.put(source_view(other), relations.sql(f"SELECT * FROM {self._no_rows(other)}"))
         figures(rows, _measures(self.query.sources[number]))
-        self._make_view(number, rows, "0L")
-        session.sql(self.query.input.text).write.format("noop").mode("overwrite").save()
+        self._make_view(relations, number, rows, "0L")
+        relations.sql(self.query.input.text).write.format("noop").mode("overwrite").save()
 
-    def _make_view(self, number: int, frame: DataFrame, now: str) -> None:
+    def _make_view(self, relations: Relations, number: int, frame: DataFrame, now: str) -> None:
         """Make the view of a source from the good ones among its rows."""
+        measured = f"__w_measured{number}"
+        relations.put(measured, frame)
         arrival = ARRIVAL if ARRIVAL in frame.columns else now
-        listed = [quote_name(c.name) for c in self.query.sources[number].columns]
-        good = frame.where("__w_bad IS NULL")
-        hidden = (f"{self._row(number)} AS __w_row", f"{arrival} AS {ARRIVAL}")
-        selected(good, *listed, *hidden).createOrReplaceTempView(source_view(number))
+        listed = ", ".join(quote_name(c.name) for c in self.query.sources[number].columns)
+        text = f"SELECT {listed}, {self._row(number)} AS __w_row, {arrival} AS {ARRIVAL} FROM {measured}"
+        relations.put(source_view(number), relations.sql(f"{text} WHERE __w_bad IS NULL"))
 
     @property
     def _counts_bytes(self) -> bool:

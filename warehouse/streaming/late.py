@@ -5,13 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
-
 from warehouse.catalog.entries import Column
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
-from warehouse.execution.frames import Measured
+from warehouse.execution.relations import Relations
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import panes
 from warehouse.streaming.appends import Appends
@@ -21,64 +19,65 @@ FOLDER = "late_rows"
 
 
 def without_replacements(
-    session: SparkSession, query: WindowedQuery, folder: Path, rows: DataFrame, intent: Intent, kept: ExitStack
-) -> DataFrame:
+    relations: Relations, query: WindowedQuery, folder: Path, rows: str, intent: Intent, before: str, kept: ExitStack
+) -> str:
     """Mark the rows whose withdrawn predecessors still count, since the withdrawal was late, and so on from those.
 
-    Returns ``rows`` as they are when there are none, which one look at the withdrawals tells.
+    Returns SQL for the rows, those as they are when there are none, which one look at the withdrawals tells.
 
     Args:
-        session: the step's.
+        relations: the step's.
         query: over the changes of a RETRACTING table.
         folder: the streaming table's.
-        rows: see ``step.assigned``.
+        rows: SQL for them, see ``step.assigned``.
         intent: the step's.
+        before: SQL for the watermark against which rows are judged.
         kept: what is stored in between is let go with it.
     """
-    rows.createOrReplaceTempView("__w_changes")
+    relations.put("__w_changes", relations.sql(rows))
     earlier = "(SELECT CAST(NULL AS STRING) AS identity WHERE false)"
     if panes.exists(folder / FOLDER):
         stored = f"{panes.delta_path(folder / FOLDER)} WHERE _step < {intent.step}"
         earlier = f"(SELECT __w_identity AS identity FROM {stored} AND __w_identity IS NOT NULL)"
-    out, known = earlier, 0
+    out, known, rounds = earlier, 0, 0
     while True:
-        pairs = session.sql(step.late_pairs(query, "__w_changes", f"{intent.before}L", out)).persist()
+        pairs = relations.sql(step.late_pairs(query, "__w_changes", before, out)).persist()
         kept.callback(pairs.unpersist)
         if (found := pairs.count()) == known:
             break
-        known = found
-        pairs.createOrReplaceTempView("__w_pairs")
-        replaced = session.sql(step.replacements("__w_changes", "__w_pairs")).persist()
+        known, rounds = found, rounds + 1
+        relations.put(f"__w_pairs{rounds}", pairs)
+        replaced = relations.sql(step.replacements("__w_changes", f"__w_pairs{rounds}")).persist()
         kept.callback(replaced.unpersist)
-        replaced.createOrReplaceTempView("__w_replaced")
-        out = f"({earlier} UNION ALL SELECT identity FROM __w_replaced)"
-    return session.sql(step.with_refused("SELECT * FROM __w_changes", out)) if known else rows
+        relations.put(f"__w_replaced{rounds}", replaced)
+        out = f"({earlier} UNION ALL SELECT identity FROM __w_replaced{rounds})"
+    return step.with_refused("SELECT * FROM __w_changes", out) if known else rows
 
 
 def finished(
-    session: SparkSession, query: WindowedQuery, state: str | None, batch: str | None, clock: Clock
+    relations: Relations, query: WindowedQuery, state: str | None, batch: str | None, clock: Clock
 ) -> str | None:
     """Return SQL for the rows of the step that came to windows whose trigger has finished; None without any."""
     if not query.once or state is None or batch is None:
         return None
-    refused = session.sql(step.refused(query, state, batch, clock))
+    refused = relations.sql(step.refused(query, state, batch, clock))
     if refused.isEmpty():
         return None
-    refused.createOrReplaceTempView("__w_refused")
-    return step.finished_rows(query, "__w_rows", "__w_refused", clock.literals().before)
+    relations.put("__w_refused", refused)
+    return step.finished_rows(query, "__w_rows", "__w_refused", clock.reading().before)
 
 
 def keep(
-    session: SparkSession, appends: Appends, query: StreamingQuery, count: int, refused: str | None, intent: Intent,
+    relations: Relations, appends: Appends, query: StreamingQuery, count: int, refused: str | None, intent: Intent,
     clock: Clock,
 ) -> int:  # fmt: skip
     """Write the late rows of a step, and return how many of them came to a window whose trigger has finished.
 
     Args:
-        session: the step's.
+        relations: the step's.
         appends: of the streaming table.
         query: its query.
-        count: how many rows of the view ``__w_rows`` are late.
+        count: how many rows of the relation ``__w_rows`` are late.
         refused: see ``finished``.
         intent: the step's.
         clock: the step's.
@@ -87,14 +86,13 @@ def keep(
         return 0
     assert query.windowed
     listed, retracted = sources(query), query.windowed.retracted
-    too_late = step.late_rows(query.windowed, "__w_rows", clock.literals().before)
+    too_late = step.late_rows(query.windowed, "__w_rows", clock.reading().before)
     texts = [panes.late(listed, too_late, "LATE", clock, retracted)]
     if refused:
         texts.append(panes.late(listed, refused, "FINISHED", clock, retracted))
     if not panes.exists(appends.folder / FOLDER):
-        panes.create_late(session, appends.folder / FOLDER, listed, retracted)
-    rows = session.sql(" UNION ALL ".join(texts))
-    watch = Measured(rows, {"n": "count_if(_why = 'FINISHED')"})
+        panes.create_late(relations.session, appends.folder / FOLDER, listed, retracted)
+    watch = relations.measured(" UNION ALL ".join(texts), {"n": "count_if(_why = 'FINISHED')"})
     if appends.append(watch.frame, FOLDER, intent):
         return watch.figures()["n"] or 0
     return appends.of_step(FOLDER, intent.step).where("_why = 'FINISHED'").count()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from warehouse.dataflow import step
 from warehouse.dataflow.times import Clock
-from warehouse.execution.frames import Measured, figures
+from warehouse.execution.frames import figures
+from warehouse.execution.relations import Relations
 from warehouse.language.statements import Mode
 from warehouse.streaming import faults, panes
 from warehouse.streaming.appends import Appends
@@ -51,7 +50,7 @@ class Outcome:
     """Writes what the windows of one step came to.
 
     Args:
-        session: the step's.
+        relations: the step's.
         state: of the streaming table.
         appends: of the streaming table.
         intent: the step's.
@@ -62,10 +61,10 @@ class Outcome:
     """
 
     def __init__(
-        self, session: SparkSession, state: State, appends: Appends, intent: Intent, clock: Clock, windows: str,
+        self, relations: Relations, state: State, appends: Appends, intent: Intent, clock: Clock, windows: str,
         apart: bool,
     ):  # fmt: skip
-        self.session, self.state, self.appends, self.intent, self.clock = session, state, appends, intent, clock
+        self.relations, self.state, self.appends, self.intent, self.clock = relations, state, appends, intent, clock
         self.query, self.apart = state.query, apart
         self.rows = step.outcome(self.query, windows, clock)
         self.delta = state.delta_name(intent.step)
@@ -93,8 +92,8 @@ class Outcome:
             "due_at": "min(CASE WHEN NOT dropped THEN due_at END)",
         }  # fmt: skip
         if self.state.is_whole(self.delta):
-            return Made(**figures(self.state.read(self.session, self.delta).where(self._in_delta), measures))
-        measured = Measured(self.session.sql(self.rows).where(self._in_delta), measures)
+            return Made(**figures(self.state.read(self.relations.session, self.delta).where(self._in_delta), measures))
+        measured = self.relations.measured(f"SELECT * FROM ({self.rows}) WHERE {self._in_delta}", measures)
         measured.frame.write.mode("overwrite").parquet(self.state.path(self.delta))
         return Made(**measured.figures())
 
@@ -106,18 +105,19 @@ class Outcome:
         """Emit the panes, those of the delta as they stand in it."""
         texts, momentary = [], None
         if made.shown or made.gone:
-            emitting = self.state.read(self.session, self.delta).where("emit").where(self._in_delta)
-            emitting.createOrReplaceTempView("__w_delta")
-            texts = [panes.changes(self.query, "__w_delta", self.clock)] if made.gone else []
-            texts.append(panes.inserts(self.query, "__w_delta", self.clock, beside_changes=made.gone > 0))
+            self.relations.put("__w_delta", self.state.read(self.relations.session, self.delta))
+            emitting = f"(SELECT * FROM __w_delta WHERE emit AND {self._in_delta})"
+            texts = [panes.changes(self.query, emitting, self.clock)] if made.gone else []
+            texts.append(panes.inserts(self.query, emitting, self.clock, beside_changes=made.gone > 0))
         if self.apart:
-            momentary = Measured(self.session.sql(self.rows).where("momentary AND shown"), _OF_PANES)
-            momentary.frame.createOrReplaceTempView("__w_momentary")
+            text = f"SELECT * FROM ({self.rows}) WHERE momentary AND shown"
+            momentary = self.relations.measured(text, _OF_PANES)
+            self.relations.put("__w_momentary", momentary.frame)
             texts.append(panes.inserts(self.query, "__w_momentary", self.clock, beside_changes=made.gone > 0))
         if not texts:
             return made
-        appended = self.appends.append(self.session.sql(" UNION ALL ".join(texts)), "panes", self.intent)
+        appended = self.appends.append(self.relations.sql(" UNION ALL ".join(texts)), "panes", self.intent)
         if momentary is None:
             return made
-        passed = momentary.figures() if appended else figures(self.session.table("__w_momentary"), _OF_PANES)
+        passed = momentary.figures() if appended else self.relations.figures("__w_momentary", _OF_PANES)
         return made.with_panes(Made(**passed))

@@ -18,7 +18,7 @@ from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.step import EARLY, ON_TIME
-from warehouse.dataflow.times import Clock, Reading, bound_timestamp, watermark_timestamp
+from warehouse.dataflow.times import CLOCK, Clock, Reading, bound_timestamp, watermark_timestamp
 from warehouse.language.statements import Mode
 from warehouse.planning.distribution import read
 
@@ -105,7 +105,7 @@ def inserts(query: WindowedQuery, outcome: str, at: Clock, beside_changes: bool)
         at: the step's times.
         beside_changes: they are written together with ``changes``.
     """
-    relation, clock = f"({at.beside(outcome)})", at.reading("__w_clock")
+    relation, clock = f"({at.beside(outcome)})", at.reading(CLOCK)
     only = tuple(f"CAST(NULL AS BIGINT) AS {name}" for name in _ONLY_OF_CHANGES) if beside_changes else ()
     listed = columns(
         tuple(f"out.o{i} AS {quote_name(o.name)}" for i, o in enumerate(query.result)), "'insert' AS _change_type",
@@ -117,7 +117,7 @@ def inserts(query: WindowedQuery, outcome: str, at: Clock, beside_changes: bool)
 
 def changes(query: WindowedQuery, outcome: str, at: Clock) -> str:
     """Return SQL for the rows of ``panes`` that withdraw what the panes of ``outcome`` replace; see ``inserts``."""
-    relation, clock = f"({at.beside(outcome)})", at.reading("__w_clock")
+    relation, clock = f"({at.beside(outcome)})", at.reading(CLOCK)
     retracting = query.mode is Mode.RETRACTING
     values = tuple(
         f"{f'g.out.o{i}' if retracting else f'CAST(NULL AS {o.type})'} AS {quote_name(o.name)}"
@@ -152,7 +152,7 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) ->
             of them were one change.
         at: the step's times.
     """
-    rows, clock = f"({at.beside(rows)})", at.reading("__w_clock")
+    rows, clock = f"({at.beside(rows)})", at.reading(CLOCK)
     taken_over = (
         "named_struct('k0', __w_row.identity) AS __w_key", f"xxhash64(__w_row.pair) AS {_ONLY_OF_CHANGES[2]}"
     ) if changes else ()  # fmt: skip
@@ -255,7 +255,7 @@ def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: st
 
     ``why`` is ``LATE``, or ``FINISHED`` where a trigger that fires ONCE was over.
     """
-    clock = at.literals()
+    clock = at.reading()
     start, end = _bound_names(sources)
     if len(sources) == 1:
         values = [f"__w_row.r0.{quote_name(c.name)} AS {quote_name(c.name)}" for c in sources[0][1]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
 from warehouse.dataflow.windows import Sessions
+from warehouse.execution.relations import Relations
 from warehouse.planning.sources import StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import bad_rows, faults
@@ -16,18 +17,17 @@ from warehouse.streaming.inputs import Seen
 from warehouse.streaming.log import Intent
 
 
-def unassigned(query: StreamingQuery, frames: list[DataFrame] | None) -> dict[str, int]:
-    """Make the view of the rows that fall into no window which they are given; return its name and how many."""
-    if frames is None or not query.untimed:
+def unassigned(query: StreamingQuery, relations: Relations) -> dict[str, int]:
+    """Make the relation of the rows that fall into no window which they are given; return its name and how many."""
+    if not query.untimed:
         return {}
-    rows = frames[0].sparkSession.sql(query.untimed)
-    rows.createOrReplaceTempView("__w_unassigned")
-    return {"__w_unassigned": rows.count()}
+    relations.put("__w_unassigned", relations.sql(query.untimed))
+    return {"__w_unassigned": relations["__w_unassigned"].count()}
 
 
 def keep(
-    query: StreamingQuery, reader: StreamingTableEntry, home: Path, intent: Intent, frames: list[DataFrame] | None,
-    seen: list[Seen], untimed: dict[str, int],
+    query: StreamingQuery, reader: StreamingTableEntry, home: Path, intent: Intent, frames: list[DataFrame],
+    relations: Relations, seen: list[Seen], untimed: dict[str, int],
 ) -> int:  # fmt: skip
     """Set aside the records that did not parse and the rows without a timestamp; return how many.
 
@@ -37,11 +37,10 @@ def keep(
         home: the warehouse folder.
         intent: the step's.
         frames: see ``Runner.run``.
+        relations: the step's.
         seen: what was found of each source.
-        untimed: how many rows without a timestamp are in which view.
+        untimed: how many rows without a timestamp are in which relation.
     """
-    if frames is None:
-        return 0
     at, told = f"timestamp_micros({intent.now}L)", set()
     for number, (source, its) in enumerate(zip(query.sources, seen, strict=True)):
         parts = []
@@ -51,7 +50,7 @@ def keep(
             known = F.col(bad_rows.WHY) if bad_rows.WHY in broken.columns else F.lit(None).cast("string")
             parts.append(broken.withColumn(bad_rows.WHY, F.coalesce(known, F.lit(bad_rows.NOT_PARSED))))
         views = [view for view, count in untimed.items() if count]
-        parts += [_untimed(query, frames[number].sparkSession, number, view) for view in views]
+        parts += [_untimed(query, relations[view], number) for view in views]
         for part in parts[1:]:
             parts[0] = parts[0].unionByName(part, allowMissingColumns=True)
         if parts:
@@ -61,11 +60,11 @@ def keep(
     return sum(s.bad for s in seen) + sum(untimed.values())
 
 
-def _untimed(query: StreamingQuery, session: SparkSession, number: int, view: str) -> DataFrame:
-    """Return the rows of a source whose timestamp for the window is NULL."""
+def _untimed(query: StreamingQuery, rows: DataFrame, number: int) -> DataFrame:
+    """Return those of ``rows`` that are of a source and whose timestamp for the window is NULL."""
     row = f"__w_row.r{number}"
     listed = [f"{row}.{quote_name(c.name)} AS {quote_name(c.name)}" for c in query.sources[number].columns]
-    rows = session.table(view).where(f"ts IS NULL AND {row} IS NOT NULL")
+    rows = rows.where(f"ts IS NULL AND {row} IS NOT NULL")
     if query.windowed and query.windowed.multiplied:
         rows = rows.select("__w_row", "__w_time", F.col("__w_row.number").alias("__w_number"))
         rows = rows.dropDuplicates(["__w_number"])

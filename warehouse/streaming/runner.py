@@ -23,13 +23,14 @@ from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
-from warehouse.execution.frames import Measured, figures
+from warehouse.execution.frames import figures
+from warehouse.execution.relations import Plans, Relations
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import faults, late, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
-from warehouse.streaming.grouping import NO_ROWS, gathered, grouped
+from warehouse.streaming.grouping import NO_ROWS, Arrived, gathered, grouped, tell
 from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, size_of
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog
@@ -105,7 +106,6 @@ class Runner:
         self.home, self.folder = home, table_folder(home, entry)
         self.entry, self.query, self.report = entry, query, report
         self.log = StepLog(self.folder, entry.revision)
-        self.inputs = Inputs(query)
         self.state = State(self.folder / "state", query.windowed) if query.windowed else None
         self.lock = threading.Lock()
         self.meanwhile: Executor | None = None
@@ -116,6 +116,8 @@ class Runner:
             self.session.conf.set(key, value)
         if spark.catalog.databaseExists(entry.current):
             self.session.catalog.setCurrentDatabase(entry.current)
+        self.plans = Plans(self.session)
+        self.inputs = Inputs(query, self.plans)
         self.appends = Appends(self.session, self.folder, placement(entry, query.windowed, keeper))
 
     # ------------------------------------------------------------------ one step
@@ -161,44 +163,50 @@ class Runner:
     ) -> Commit:
         assert self.state
         session = frames[0].sparkSession if frames else self.session
+        relations = self.plans.relations(session)
         how = manner(query, intent, last, partial(size_of, frames or []))
         self._tune(session, how is Manner.FEW)
         new = NO_ROWS
         thin, of_state = last.rows < 2 * last.groups, last.window_rows
-        if frames is not None and how is Manner.AT_ONCE:
-            known = self._seen(self.state.all(session, last))
-            new = gathered(self.inputs, self.folder, intent, frames, kept, known, thin)
-        elif frames is not None:
-            new = grouped(self.inputs, self.folder, intent, frames, kept, how is not Manner.FEW, thin)
+        arrived = Arrived(self.inputs, relations, self.folder, intent, frames, kept) if frames else None
+        if arrived and how is Manner.AT_ONCE:
+            known = self._seen(relations, self.state.all(session, last))
+            new = gathered(arrived, known, thin)
+        elif arrived:
+            new = grouped(arrived, how is not Manner.FEW, thin)
         watermarks, after = self.watermarks(intent, last, new.seen)
         lags = Lags(**last.lags)
         if new.lags:
             lags = lags.with_rows(query.percentiles, new.lags)
         faster = lags.watermarks(query.percentiles)
         small = new.windows <= FEW_WINDOWS and is_little(self.state, last, new, after, MUCH_STATE)
-        clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small)
+        since = self.state.slices.known_until(last) if self.state.slices else BEGINNING
+        clock = Clock(
+            intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small, since
+        )
+        tell(relations, clock)
         self._tune(session, small)
         state = batch = added = None
         made = Made()
         if new.gathered:
             known = step.with_strays(query, "__w_windows", "__w_state" if new.strays else None)
             windows = step.touched(f"({known})", clock, at_once=small)
-            made = self._outcome(session, intent, clock, windows, step.forgets(query, clock, new.bounds[1])).written()
+            made = self._outcome(relations, intent, clock, windows, step.forgets(query, clock, new.bounds[1])).written()
         elif self.state.slices:
-            rolled = rolled_up(session, self.state, self.state.slices, last, new, clock)
+            rolled = rolled_up(relations, self.state, self.state.slices, last, new, clock)
             added = rolled.added
             if rolled.windows:
-                found = self._outcome(session, intent, clock, rolled.windows, apart=rolled.momentary)
+                found = self._outcome(relations, intent, clock, rolled.windows, apart=rolled.momentary)
                 made = found.emitted() if rolled.momentary else found.written()
         else:
-            state = self._seen(self.state.touched(session, last, clock, new.few, new.bounds))
+            state = self._seen(relations, self.state.touched(session, last, clock, new.few, new.bounds))
             batch = "__w_batch" if new.windows else None
             if state or batch:
                 windows = step.merged(query, state, batch, clock, at_once=small)
-                made = self._outcome(session, intent, clock, windows).written()
-        refused = late.finished(session, query, state, batch, clock)
-        finished = late.keep(session, self.appends, self.query, new.late, refused, intent, clock)
-        bad = self._rejected(frames, intent, new.seen, {"__w_rows": new.untimed})
+                made = self._outcome(relations, intent, clock, windows).written()
+        refused = late.finished(relations, query, state, batch, clock)
+        finished = late.keep(relations, self.appends, self.query, new.late, refused, intent, clock)
+        bad = self._rejected(frames, relations, intent, new.seen, {"__w_rows": new.untimed})
         reached = BEGINNING if intent.complete and not intent.drain else after
         waiting = self.state.slices.due(new.bounds[0], reached) if self.state.slices else None
         record = Commit(
@@ -225,34 +233,37 @@ class Runner:
         return self.state.listed(record, last)
 
     def _outcome(
-        self, session: SparkSession, intent: Intent, clock: Clock, windows: str, apart: bool = False
+        self, relations: Relations, intent: Intent, clock: Clock, windows: str, apart: bool = False
     ) -> Outcome:
         assert self.state
-        return Outcome(session, self.state, self.appends, intent, clock, windows, apart)
+        return Outcome(relations, self.state, self.appends, intent, clock, windows, apart)
 
-    def _seen(self, state: DataFrame | None) -> str | None:
-        """Make the view of the state that a step reads; return its name, None without state."""
+    def _seen(self, relations: Relations, state: DataFrame | None) -> str | None:
+        """Make the relation of the state that a step reads; return its name, None without state."""
         if state is not None:
-            state.createOrReplaceTempView("__w_state")
+            relations.put("__w_state", state)
         return None if state is None else "__w_state"
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = list[Seen](), {"insert": 0, "delete": 0}
+        relations = self.plans.relations(frames[0].sparkSession if frames else self.session)
         if frames is not None:
             seen = [looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
         watermarks, after = self.watermarks(intent, last, seen)
         if frames is not None:
-            session, _ = self.inputs.make(frames, f"{intent.now}L")
-            session.sql(self.query.input.text).createOrReplaceTempView("__w_input")
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
-            frame = session.sql(panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock))
+            tell(relations, clock)
+            self.inputs.make(relations, frames, clock.reading().now)
+            relations.put("__w_input", relations.sql(self.query.input.text))
             counts = {kind: f"count_if(_change_type = '{kind}')" for kind in made}
-            emitted = Measured(frame, counts)
+            emitted = relations.measured(
+                panes.passed_on(self.query.columns, "__w_input", self.query.reads_changes, clock), counts
+            )
             if self.appends.append(emitted.frame, "panes", intent):
                 made = emitted.figures()
             else:
                 made = figures(self.appends.of_step("panes", intent.step), counts)
-        bad = self._rejected(frames, intent, seen, {})
+        bad = self._rejected(frames, relations, intent, seen, {})
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
@@ -295,11 +306,14 @@ class Runner:
         return found, END if intent.drain else after
 
     def _rejected(
-        self, frames: list[DataFrame] | None, intent: Intent, seen: list[Seen], untimed: dict[str, int]
-    ) -> int:
-        """Set aside the bad rows of a step, those in the views ``untimed`` among them; return how many."""
-        untimed = untimed | rejected.unassigned(self.query, frames)
-        return rejected.keep(self.query, self.entry, self.home, intent, frames, seen, untimed)
+        self, frames: list[DataFrame] | None, relations: Relations, intent: Intent, seen: list[Seen],
+        untimed: dict[str, int],
+    ) -> int:  # fmt: skip
+        """Set aside the bad rows of a step, those in the relations ``untimed`` among them; return how many."""
+        if frames is None:
+            return 0
+        untimed = untimed | rejected.unassigned(self.query, relations)
+        return rejected.keep(self.query, self.entry, self.home, intent, frames, relations, seen, untimed)
 
     def dues(self, last: Commit) -> Commit:
         """Return ``last`` with the dues that are known no better than "from now on" looked up in the state."""

@@ -15,8 +15,9 @@ from pyspark.sql.types import StructType
 
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.times import END, moment
+from warehouse.dataflow.times import BEGINNING, END, moment
 from warehouse.execution.frames import Measured, figures
+from warehouse.execution.relations import Relations
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import Commit
@@ -49,16 +50,16 @@ class Slices:
         self.columns = (*slices.slice_columns(query), "step")
         self.schema: StructType | None = None
 
-    def write(self, session: SparkSession, step: int, lasting: str) -> Folder | None:
+    def write(self, relations: Relations, step: int, lasting: str) -> Folder | None:
         """Write what a step adds, the query ``lasting``; return what there is of it, None where it is nothing.
 
         What is whole already was written before a crash: it stays as it is.
         """
         name = _name(step)
         if (self.folder / name / "_SUCCESS").exists():
-            folder = self._seen(session, name)
+            folder = self._seen(relations.session, name)
         else:
-            folder = self._written(session.sql(f"SELECT *, {step}L AS step FROM ({lasting})"), name)
+            folder = self._written(relations.measured(lasting, _FIGURES), name)
         faults.passed("slices")
         return folder
 
@@ -95,7 +96,7 @@ class Slices:
         name = f"merged-{commit.step:09}"
         self._read(session, *folded).createOrReplaceTempView("__w_folded")
         merged = session.sql(slices.compacted(self.query, "__w_folded", moment(commit.after)))
-        folder = self._written(merged.sortWithinPartitions("ws"), name)
+        folder = self._written(Measured(merged.sortWithinPartitions("ws"), _FIGURES), name)
         faults.passed("slices_base")
         known = {older: its for older, its in commit.slices.items() if older not in folded}
         return _with(commit, {**known, **({name: folder} if folder else {})})
@@ -107,6 +108,10 @@ class Slices:
         due = slices.due(self.query, moment(commit.after))
         found: int | None = figures(self._read(session, *commit.slices), {"due": f"min({due})"})["due"]
         return found
+
+    def known_until(self, commit: Commit) -> int:
+        """Return the start of the last slice that there is as of ``commit``."""
+        return max((last for _, _, last in commit.slices.values()), default=BEGINNING)
 
     def firing(self, commit: Commit, added: Bounds, before: int, after: int) -> int:
         """Return how many windows a key may have that end in (``before``, ``after``].
@@ -133,9 +138,8 @@ class Slices:
         end = max(self.window.end_of_first(first), self.window.end_of_first(after))
         return end if end <= self.window.end_of_last(first) else after + 1
 
-    def _written(self, rows: DataFrame, name: str) -> Folder | None:
+    def _written(self, measured: Measured, name: str) -> Folder | None:
         """Write a folder of slices; return what is in it, None where it is nothing."""
-        measured = Measured(rows, _FIGURES)
         measured.frame.write.mode("overwrite").parquet(self._path(name))
         return _folder(measured.figures())
 

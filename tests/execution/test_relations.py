@@ -1,0 +1,158 @@
+"""Texts whose plans are kept: whatever their relations hold next, they mean what they would as views."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from warehouse.engine import Engine
+from warehouse.execution.relations import Plans
+
+TEXTS = (
+    "SELECT k, sum(v) AS s FROM r1 GROUP BY k",
+    "SELECT a.k, a.v, b.v AS w FROM r1 AS a JOIN r1 AS b ON a.k = b.k AND a.v <= b.v",
+    "SELECT a.k, b.v FROM r1 AS a LEFT JOIN r2 AS b USING (k)",
+    "SELECT * FROM r1 UNION ALL SELECT k, v + 1 FROM r1 UNION ALL SELECT * FROM r2",
+    "SELECT * FROM r1 WHERE v > (SELECT avg(v) FROM r2)",
+    "SELECT * FROM r1 AS o WHERE EXISTS (SELECT 1 FROM r2 WHERE r2.k = o.k) OR k IN (SELECT k + 1 FROM r1)",
+    "WITH big AS (SELECT * FROM r1 WHERE v > 1) SELECT k, count(*) AS n FROM big JOIN big AS b USING (k) GROUP BY k",
+    "SELECT k, row_number() OVER (PARTITION BY k ORDER BY v, w) AS n FROM r1 LATERAL VIEW explode(array(1, 2)) AS w",
+    "SELECT r2.k FROM r1 AS r2 WHERE r2.v > 0",  # a user's alias is no relation's name
+    "SELECT k, v + (SELECT clock FROM clocks).now AS later FROM r1",
+    "SELECT k, max(v) + any_value((SELECT clock FROM clocks).step) AS m FROM r1 GROUP BY k",
+    "SELECT /*+ COALESCE(1) */ * FROM r1 DISTRIBUTE BY k",
+)
+
+
+@pytest.fixture
+def spark(engine: Engine, schema: str) -> SparkSession:
+    session = engine.spark.newSession()
+    session.catalog.setCurrentDatabase(schema)
+    return session
+
+
+def views(spark: SparkSession) -> list[str]:
+    return [table.name for table in spark.catalog.listTables() if table.isTemporary]
+
+
+def rows(spark: SparkSession, *pairs: tuple[int | None, int]) -> DataFrame:
+    values = ", ".join(f"({'NULL' if k is None else k}, {v})" for k, v in pairs)
+    listed = f"SELECT CAST(k AS INT) AS k, CAST(v AS BIGINT) AS v FROM VALUES {values} AS t(k, v)"
+    return spark.sql(f"{listed} UNION ALL SELECT NULL, 0L WHERE false")
+
+
+HELD = (
+    (((1, 1), (2, 2), (None, 3)), ((1, 10), (3, 30))),
+    (((2, 5), (2, 6)), ((2, -1), (None, 4), (2, 7))),
+    (((1, 1),), ((1, 1),)),
+)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("text", TEXTS)
+def test_means_what_it_would_over_views(spark: SparkSession, text: str, constant: bool) -> None:
+    plans = Plans(spark)
+    for step, (first, second) in enumerate(HELD):
+        relations = plans.relations(spark)
+        relations.put("r1", rows(spark, *first))
+        relations.put("r2", relations["r1"] if step == 2 else rows(spark, *second))
+        relations.put_row("clocks", "clock", {"step": step, "now": 100 * step}, constant)
+        found = sorted(map(str, relations.sql(text).collect()))
+        assert not views(spark), "views are there for the analysis alone"
+        rows(spark, *first).createOrReplaceTempView("r1")
+        rows(spark, *second).createOrReplaceTempView("r2")
+        clock = f"named_struct('step', {step}L, 'now', {100 * step}L) AS clock"
+        spark.sql(f"SELECT {clock}").createOrReplaceTempView("clocks")
+        try:
+            assert found == sorted(map(str, spark.sql(text).collect()))
+        finally:
+            for name in ("r1", "r2", "clocks"):
+                spark.catalog.dropTempView(name)
+    assert plans.count == 1
+
+
+def test_is_analysed_once(spark: SparkSession) -> None:
+    """The identities that analysis gives to new columns stay the same from one use to the next."""
+    plans, seen = Plans(spark), []
+    for first, second in HELD:
+        relations = plans.relations(spark)
+        relations.put("r1", rows(spark, *first))
+        relations.put("r2", rows(spark, *second))
+        frame = relations.sql(TEXTS[2] + " WHERE a.v > 0")
+        seen.append(frame._jdf.queryExecution().analyzed().output().toString())
+    assert len(set(seen)) == 1
+
+
+def test_a_relation_that_comes_of_another_text_each_time(spark: SparkSession) -> None:
+    plans = Plans(spark)
+    for first, _ in HELD:
+        relations = plans.relations(spark)
+        relations.put("r1", rows(spark, *first))
+        relations.put("summed", relations.sql("SELECT k, sum(v) AS v FROM r1 GROUP BY k"))
+        relations.put("again", relations.sql("SELECT * FROM summed WHERE v > 1"))
+        text = "SELECT a.k, a.v, b.v AS w FROM summed AS a FULL JOIN again AS b ON a.k <=> b.k ORDER BY 1"
+        totals: dict[int | None, int] = {}
+        for k, v in first:
+            totals[k] = totals.get(k, 0) + v
+        expected = {(k, v, v if v > 1 else None) for k, v in totals.items()}
+        assert {tuple(row) for row in relations.sql(text).collect()} == expected
+
+
+def test_other_columns_are_analysed_anew(spark: SparkSession) -> None:
+    plans = Plans(spark)
+    for kind, expected in (("INT", "int"), ("STRING", "string"), ("INT", "int")):
+        relations = plans.relations(spark)
+        relations.put("r1", spark.sql(f"SELECT CAST(1 AS {kind}) AS k"))
+        assert relations.sql("SELECT max(k) AS m FROM r1").dtypes == [("m", expected)]
+    assert plans.count == 1
+
+
+def test_what_can_change_in_between_is_not_kept(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE side (k INT, name STRING)")
+    spark.sql("CREATE FUNCTION twice(x BIGINT) RETURNS BIGINT RETURN 2 * x")
+    plans = Plans(spark)
+    joined = "SELECT name, twice(v) AS v FROM r1 JOIN side USING (k)"
+    called = "SELECT twice(v) AS v FROM r1"
+    for number, factor in ((1, 2), (2, 3)):
+        spark.sql(f"INSERT INTO side VALUES (1, 'n{number}')")
+        spark.sql(f"CREATE OR REPLACE FUNCTION twice(x BIGINT) RETURNS BIGINT RETURN {factor} * x")
+        relations = plans.relations(spark)
+        relations.put("r1", rows(spark, (1, 5)))
+        assert relations.sql(joined).count() == number
+        assert [row["v"] for row in relations.sql(called).collect()] == [5 * factor]
+
+
+def test_measured_each_time(spark: SparkSession) -> None:
+    plans = Plans(spark)
+    for first, _ in HELD:
+        relations = plans.relations(spark)
+        relations.put("r1", rows(spark, *first))
+        relations.put_row("clocks", "clock", {"least": 2}, constant=False)
+        measures = {"n": "count(1)", "most": "max(v)", "big": "count_if(v >= (SELECT clock FROM clocks).least)"}
+        measured = relations.measured("SELECT k, v FROM r1", measures)
+        relations.put("watched", measured.frame)
+        assert relations.sql("SELECT count(*) AS c FROM watched").collect()[0]["c"] == len(first)
+        values = [v for _, v in first]
+        told = {"n": len(values), "most": max(values), "big": sum(v >= 2 for v in values)}
+        assert measured.figures() == told == relations.figures("r1", measures)
+
+
+def test_what_is_stored_is_found_again(spark: SparkSession) -> None:
+    plans = Plans(spark)
+    for first, _ in HELD:
+        relations = plans.relations(spark)
+        relations.put("r1", rows(spark, *first))
+        stored = relations.sql("SELECT k, count(*) AS n FROM r1 GROUP BY k").persist()
+        relations.put("stored", stored)
+        read = relations.sql("SELECT sum(n) AS n FROM stored")
+        assert read.collect()[0]["n"] == len(first)
+        assert "InMemoryTableScan" in read._jdf.queryExecution().executedPlan().toString()
+        stored.unpersist()
+
+
+def test_a_text_that_fails_leaves_no_view(spark: SparkSession) -> None:
+    relations = Plans(spark).relations(spark)
+    relations.put("r1", rows(spark, (1, 1)))
+    with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+        relations.sql("SELECT nothing FROM r1")
+    assert not views(spark)

@@ -1,0 +1,147 @@
+package warehouse.execution;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.Observation;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.parser.ParseException;
+import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Relations by name, and the frames of SQL texts over them.
+ *
+ * <p>A text is parsed and analysed when it is first seen. Then its plan is kept, and the next time what the relations
+ * hold by then takes their places, if their columns are the same: analysis is up to half of what a small step of a
+ * streaming table costs. Not kept is the plan of a text that reads other tables too, or calls a user's function, as
+ * these can become others in between. No text may read what came of itself.
+ */
+public final class Relations {
+  /** The number that what is measured of a frame is registered under; the watch's name tells them apart. */
+  private static final long WATCHED = 0;
+
+  private final Plans plans;
+  private final org.apache.spark.sql.classic.SparkSession session;
+  private final Map byName = new HashMap();
+  private String constant;
+
+  Relations(Plans plans, org.apache.spark.sql.SparkSession session) {
+    this.plans = plans;
+    this.session = (org.apache.spark.sql.classic.SparkSession) session;
+  }
+
+  public void put(String name, org.apache.spark.sql.Dataset rows) {
+    byName.put(name, ((Dataset) rows).queryExecution().analyzed());
+  }
+
+  /** A relation of one row and column, a struct of numbers; in the plans, a constant or a relation like others. */
+  public void putRow(String name, String column, List fields, List values, boolean isConstant) {
+    StructField[] kinds = new StructField[fields.size()];
+    for (int i = 0; i < kinds.length; i++) {
+      kinds[i] = DataTypes.createStructField((String) fields.get(i), DataTypes.LongType, false);
+    }
+    StructField[] only = {DataTypes.createStructField(column, DataTypes.createStructType(kinds), false)};
+    Object[] numbers = new Object[kinds.length];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = Long.valueOf(((Number) values.get(i)).longValue());
+    }
+    List row = new ArrayList();
+    row.add(RowFactory.create(new Object[] {RowFactory.create(numbers)}));
+    byName.put(name, LocalRelation$.MODULE$.fromExternalRows(
+        DataTypeUtils$.MODULE$.toAttributes(new StructType(only)), CollectionConverters.asScala(row).toSeq()));
+    constant = isConstant ? name : null;
+  }
+
+  public boolean has(String name) {
+    return byName.containsKey(name);
+  }
+
+  /** The rows of a relation. */
+  public org.apache.spark.sql.Dataset get(String name) {
+    return Dataset.ofRows(session, (LogicalPlan) byName.get(name));
+  }
+
+  /** The frame of a text. */
+  public org.apache.spark.sql.Dataset sql(String text) throws ParseException {
+    return measured(text, null, "");
+  }
+
+  /** The frame of a text, of which aggregates are taken when it is first used; see `Frames`. */
+  public org.apache.spark.sql.Dataset measured(String text, Observation watch, String measures) throws ParseException {
+    String key = watch == null ? text : text + "\0" + measures;
+    KeptPlan kept = plans.get(key);
+    LogicalPlan whole = null;
+    if (kept == null || !kept.fits(byName)) {
+      whole = analysed(text, measures);
+      kept = kept == null && plans.knows(key) ? null : kept(text, measures, whole);
+      plans.put(key, kept);
+    }
+    if (kept != null) {
+      whole = kept.over(byName, constant);
+    }
+    return Dataset.ofRows(session, watch == null ? whole : watched(whole, watch));
+  }
+
+  /** The plan with `watch` as what takes the measures on top of it. */
+  private LogicalPlan watched(LogicalPlan plan, Observation watch) {
+    CollectMetrics top = (CollectMetrics) plan;
+    session.observationManager().register(watch, WATCHED);
+    LogicalPlan watched = top.copy(watch.name(), top.metrics(), top.child(), WATCHED);
+    watched.setAnalyzed();
+    return watched;
+  }
+
+  /** The one row of a text as JSON. */
+  public String figures(String text) throws ParseException {
+    return ((Row[]) sql(text).collect())[0].json();
+  }
+
+  private KeptPlan kept(String text, String measures, LogicalPlan plan) throws ParseException {
+    String measured = measures.isEmpty() ? "" : ", " + measures.replace("\0", ", ");
+    boolean builtin = Builtins.only(parsed(text)) && Builtins.only(parsed("SELECT 0" + measured));
+    return builtin ? KeptPlan.of(plan, byName) : null;
+  }
+
+  private LogicalPlan measured(LogicalPlan plan, String measures) throws ParseException {
+    List each = new ArrayList();
+    for (String measure : measures.split("\0")) {
+      each.add(session.sessionState().sqlParser().parseExpression(measure));
+    }
+    return new CollectMetrics("measured", CollectionConverters.asScala(each).toSeq(), plan, WATCHED);
+  }
+
+  private LogicalPlan parsed(String text) throws ParseException {
+    return session.sessionState().sqlParser().parsePlan(text);
+  }
+
+  /** The plan of a text, with the measures on top, as Spark makes it: over views that are there for the while. */
+  private LogicalPlan analysed(String text, String measures) throws ParseException {
+    List made = new ArrayList();
+    for (Iterator names = byName.keySet().iterator(); names.hasNext();) {
+      String name = (String) names.next();
+      if (text.contains(name) || measures.contains(name)) {
+        get(name).createOrReplaceTempView(name);
+        made.add(name);
+      }
+    }
+    try {
+      LogicalPlan plan = ((Dataset) session.sql(text)).queryExecution().analyzed();
+      return measures.isEmpty() ? plan : Dataset.ofRows(session, measured(plan, measures)).queryExecution().analyzed();
+    } finally {
+      for (Iterator names = made.iterator(); names.hasNext();) {
+        session.sessionState().catalog().dropTempView((String) names.next()); // not what is stored of it, as others do
+      }
+    }
+  }
+}

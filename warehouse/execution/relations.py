@@ -1,0 +1,73 @@
+"""SQL texts that are run again and again over other rows: analysed once, and what changes is put into their plans.
+
+Source: D-Streams (section 3.3) keep the graph of operators from interval to interval and run it on new data; Spark's
+own streaming queries keep theirs unanalysed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from warehouse.execution import java_sources
+from warehouse.execution.frames import Measured, named, parsed
+from warehouse.execution.local_files import SOURCES
+
+
+class Plans:
+    """The plans of texts that are kept from one use to the next; of one streaming table, say."""
+
+    def __init__(self, spark: SparkSession):
+        self._java = java_sources.load(spark.sparkContext._gateway, SOURCES, "warehouse.execution.Plans").newInstance()
+
+    def relations(self, session: SparkSession) -> Relations:
+        """Return no relations yet, for texts that are run in ``session``."""
+        return Relations(session, self._java.relations(session._jsparkSession))
+
+    @property
+    def count(self) -> int:
+        """Return of how many texts it is known whether there is a plan to keep."""
+        return int(self._java.size())
+
+
+class Relations:
+    """Relations by name, which SQL texts read as if they were views.
+
+    No text may read what came of itself, as the columns of both would have the same identities.
+
+    Attributes:
+        session: in which texts are run.
+    """
+
+    def __init__(self, session: SparkSession, java: Any):
+        self.session, self._java = session, java
+
+    def put(self, name: str, rows: DataFrame) -> None:
+        """Let ``name`` stand for ``rows`` from now on."""
+        self._java.put(name, rows._jdf)
+
+    def put_row(self, name: str, column: str, values: Mapping[str, int], constant: bool) -> None:
+        """Let ``name`` stand for one row with one column, a struct of BIGINT fields.
+
+        Spark plans a subquery over it without running it, and generates the same code whatever the values are. As a
+        ``constant`` it becomes a literal in the plan, which is sooner planned where no code is generated.
+        """
+        self._java.putRow(name, column, list(values), list(values.values()), constant)
+
+    def __getitem__(self, name: str) -> DataFrame:
+        """Return the rows of a relation."""
+        return DataFrame(self._java.get(name), self.session)
+
+    def sql(self, text: str) -> DataFrame:
+        """Return the frame of a query."""
+        return DataFrame(self._java.sql(text), self.session)
+
+    def measured(self, text: str, measures: Mapping[str, str]) -> Measured:
+        """Return the frame of a query with figures, SQL aggregates by name, that are taken as its rows pass by."""
+        return Measured.watched(self.session, measures, lambda watch, texts: self._java.measured(text, watch, texts))
+
+    def figures(self, relation: str, measures: Mapping[str, str]) -> dict[str, Any]:
+        """Return figures of a relation, by SQL aggregates: numbers, arrays of numbers or None, by name."""
+        return parsed(self._java.figures(f"SELECT {named(measures, ', ')} FROM {relation}"))
