@@ -70,6 +70,19 @@ def selected(rows: DataFrame, *texts: str) -> DataFrame:
     return DataFrame(_java(rows).selected(rows._jdf, _SEPARATOR.join(texts)), rows.sparkSession)
 
 
+class Folders:
+    """Folders of Parquet files with the same columns, which are looked up in the files just once."""
+
+    def __init__(self) -> None:
+        self._schema: Any = None
+
+    def read(self, spark: SparkSession, *paths: str) -> DataFrame:
+        """Return the rows of some of the folders."""
+        rows = _java_of(spark).parquet(spark._jsparkSession, _SEPARATOR.join(paths), self._schema)
+        self._schema = self._schema or rows.schema()
+        return DataFrame(rows, spark)
+
+
 def united(spark: SparkSession, frames: Sequence[DataFrame]) -> DataFrame:
     """Return the rows of frames with the same columns as a frame of ``spark``, which need not be their session."""
     return DataFrame(_java_of(spark).united(spark._jsparkSession, [frame._jdf for frame in frames]), spark)

@@ -144,7 +144,11 @@ def grouped(arrived: Arrived, compiled: bool, thin: bool) -> Grouped:
     """
     query, clock = arrived.query, arrived.clock(compiled)
     rows = _Rows(arrived, clock)
-    relation = step.spread(query, "__w_rows") if thin and compiled else "__w_rows"
+    relation = "__w_rows"
+    if not compiled:
+        relation = "(SELECT /*+ COALESCE(1) */ * FROM __w_rows)"
+    elif thin:
+        relation = step.spread(query, "__w_rows")
     text = (slices.added if query.slicing else step.partials)(query, relation, clock.before)
     batch = arrived.stored(text, "__w_batch")
     passed = f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, moment
-from warehouse.execution.frames import Measured, figures
+from warehouse.execution.frames import Folders, Measured, figures
 from warehouse.execution.relations import Relations
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
@@ -48,7 +47,7 @@ class Slices:
         assert query.slicing
         self.folder, self.query, self.window = folder, query, query.slicing
         self.columns = (*slices.slice_columns(query), "step")
-        self.schema: StructType | None = None
+        self.folders = Folders()
 
     def write(self, relations: Relations, step: int, lasting: str) -> Folder | None:
         """Write what a step adds, the query ``lasting``; return what there is of it, None where it is nothing.
@@ -79,8 +78,7 @@ class Slices:
         names = [name for name, (_, start, end) in commit.slices.items() if start <= last and end >= first]
         if not names:
             return None
-        found = self._read(session, *names).where(f"ws BETWEEN {first}L AND {last}L")
-        return found.select(*slices.slice_columns(self.query))
+        return self._read(session, *names).where(f"ws BETWEEN {first}L AND {last}L")
 
     def text(self, commit: Commit) -> str:
         """Return SQL for all slices of ``commit``; empty without any."""
@@ -147,11 +145,7 @@ class Slices:
         return _folder(figures(self._read(session, name), _FIGURES))
 
     def _read(self, session: SparkSession, *names: str) -> DataFrame:
-        """Return the rows of some folders; their schema is looked up in the files just once."""
-        reader = session.read if self.schema is None else session.read.schema(self.schema)
-        frame = reader.parquet(*map(self._path, names))
-        self.schema = self.schema or frame.schema
-        return frame
+        return self.folders.read(session, *map(self._path, names))
 
     def _path(self, name: str) -> str:
         return str(self.folder / name)

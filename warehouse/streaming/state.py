@@ -13,14 +13,13 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from warehouse.dataflow import slices, step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
-from warehouse.execution.frames import Measured, figures, selected, united
+from warehouse.execution.frames import Folders, Measured, figures, selected, united
 from warehouse.streaming import faults
 from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
@@ -54,19 +53,16 @@ class State:
         self.slices = Slices(folder, query) if query.slicing else None
         self.columns = list(step.state_columns(query))
         self.hot = Hot()
-        self.schema: StructType | None = None
+        self.deltas, self.bases = Folders(), Folders()
 
     def path(self, name: str) -> str:
         """Return the path of a base or a delta."""
         return str(self.folder / name)
 
     def read(self, spark: SparkSession, *names: str) -> DataFrame:
-        """Return the rows of some bases and deltas; their schema is looked up in the files just once."""
-        reader = spark.read if self.schema is None else spark.read.schema(self.schema)
-        frame = reader.parquet(*(self.path(name) for name in names))
-        if self.schema is None and not any(name.startswith("base") for name in names):  # which has fewer columns
-            self.schema = frame.schema
-        return frame
+        """Return the rows of a base, or of some deltas, which have more columns than a base."""
+        folders = self.bases if names[0].startswith("base") else self.deltas
+        return folders.read(spark, *map(self.path, names))
 
     def delta_name(self, number: int) -> str:
         """Return the folder name of a step's delta."""

@@ -2,6 +2,7 @@ package warehouse.execution;
 
 import java.util.List;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.DataFrameReader;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
@@ -9,12 +10,19 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union$;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.StructType;
 
 /** What is done with rows by SQL texts, in one call of Py4J's: column by column it takes ten calls for each of them. */
 public final class Frames {
   /** The columns of rows that texts, with a null character between them, compute. */
   public Dataset selected(Dataset rows, String texts) {
     return rows.selectExpr(texts.split("\0"));
+  }
+
+  /** The rows of Parquet files in folders, paths with a null character between them; null: look the schema up. */
+  public Dataset parquet(SparkSession session, String paths, StructType schema) {
+    DataFrameReader reader = session.read();
+    return (schema == null ? reader : reader.schema(schema)).parquet(paths.split("\0"));
   }
 
   public Observation watch() {
