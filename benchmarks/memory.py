@@ -82,16 +82,25 @@ def engine(folder: Path, heap: str, fraction: str) -> Iterator[Warehouse]:
         yield system
 
 
-def load(folder: Path, rows: int, partitions: int = 40) -> Loaded:
+def load(folder: Path, rows: int) -> Loaded:
     """Make the tables in an engine that has room for them."""
     with engine(folder, HEAP, "0.7") as system:
-        system.run(f"CREATE TABLE plain AS {ROWS.format(day=max(rows // DAYS, 1), rows=rows, partitions=partitions)}")
-        system.run("CREATE TABLE kept TBLPROPERTIES ('cache' = 'true') AS SELECT * FROM plain")
-        memory, disk = held(system, "kept")
-        if disk:
-            raise ValueError(f"{rows:,} rows do not fit into a heap of {HEAP}: choose fewer")
-        heap = int(system.spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
-        return Loaded(memory, heap, {name: system.run(text.format("plain")) for name, text in QUERIES.items()})
+        return made(system, rows, 40)
+
+
+def made(system: Warehouse, rows: int, partitions: int) -> Loaded:
+    """Make the tables.
+
+    Raises:
+        ValueError: not all of ``kept`` is in memory, so that nobody knows what it takes there.
+    """
+    system.run(f"CREATE TABLE plain AS {ROWS.format(day=max(rows // DAYS, 1), rows=rows, partitions=partitions)}")
+    system.run("CREATE TABLE kept TBLPROPERTIES ('cache' = 'true') AS SELECT * FROM plain")
+    memory, disk = held(system, "kept")
+    if disk:
+        raise ValueError(f"{rows:,} rows do not fit into memory: choose fewer")
+    heap = int(system.spark._jvm.java.lang.Runtime.getRuntime().maxMemory())
+    return Loaded(memory, heap, {name: system.run(text.format("plain")) for name, text in QUERIES.items()})
 
 
 def held(system: Warehouse, table: str) -> tuple[int, int]:
