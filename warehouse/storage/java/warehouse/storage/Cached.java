@@ -70,7 +70,7 @@ final class Cached {
     BlockManagerMaster master = SparkEnv.get().blockManager().master();
     long[] bytes = {0, 0};
     for (int partition = 0; partition < batches.getNumPartitions(); partition++) {
-      Iterator found = master.getBlockStatus(new RDDBlockId(batches.id(), partition), true).valuesIterator();
+      Iterator found = holders(master, new RDDBlockId(batches.id(), partition));
       while (found.hasNext()) {
         BlockStatus status = (BlockStatus) found.next();
         bytes[0] += status.memSize();
@@ -78,6 +78,14 @@ final class Cached {
       }
     }
     return bytes;
+  }
+
+  private static Iterator holders(BlockManagerMaster master, RDDBlockId block) {
+    try {
+      return master.getBlockStatus(block, true).valuesIterator();
+    } catch (Exception gone) {  // one of them has just died, and this is not known yet
+      return master.getBlockStatus(block, false).valuesIterator();
+    }
   }
 
   private static void batch(
