@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
+from benchmarks import answers, memory
+from benchmarks.systems import Warehouse
 from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine, WarehouseError
 from warehouse.storage.tables import KeptTables
@@ -127,3 +130,48 @@ def test_a_table_that_is_not_there(rows: Rows) -> None:
         rows("SELECT * FROM partition_stats('plain_files')")
     assert caught.value.condition == "WAREHOUSE_STATS_FORMAT"
     assert rows("SELECT * FROM cache_stats('plain_files')") == []
+
+
+@pytest.fixture(scope="module")
+def pair(engine: Engine, rows: Rows) -> memory.Loaded:
+    """Return what is known of two tables of the same rows, ``kept`` in memory and ``plain`` not yet."""
+    return memory.made(Warehouse(engine), 60_000, 8)
+
+
+def test_what_was_used_least_recently_goes_first(engine: Engine, rows: Rows, pair: memory.Loaded) -> None:
+    """Of two tables that do not both fit all of the one that is read is there, with part of the other; rows stay."""
+    whole = pair.bytes
+    with scarce(engine, whole * 8 // 5):
+        turns = memory.rivals(Warehouse(engine), pair.expected)
+        rows("SELECT sum(seconds) AS s FROM kept")
+        (told,) = rows("SELECT in_memory, on_disk FROM cache_stats('kept') LIMIT 1")
+    assert turns[0].memory == {"kept": whole, "plain": 0} and turns[0].disk == {"kept": 0, "plain": 0}
+    for read, turn in zip(("plain", "kept", "kept", "plain"), turns[1:], strict=True):
+        other = "kept" if read == "plain" else "plain"
+        assert turn.memory[read] > 0.8 * whole, turn
+        assert 0 < turn.memory[other] < 0.8 * whole and turn.disk[other] > 0, turn
+    assert told["in_memory"] > 0.8 * whole, "what went to disk and came back is in memory"
+
+
+def test_what_has_no_room_is_read_from_disk(engine: Engine, pair: memory.Loaded) -> None:
+    """Of a table larger than memory a part stays in it, however often the table is read."""
+    system, query = Warehouse(engine), memory.QUERIES["all of it"].format("kept")
+    with scarce(engine, pair.bytes // 2):
+        for _ in range(3):
+            assert answers.difference(query, system.run(query), pair.expected["all of it"]) is None
+            held, on_disk = memory.held(system, "kept")
+            assert 0.2 < held / pair.bytes < 0.6 and on_disk > 0
+
+
+@contextmanager
+def scarce(engine: Engine, room: int) -> Iterator[None]:
+    """Within this there are so many bytes for tables and queries: the rest counts as taken."""
+    jvm = engine.spark._jvm
+    manager = jvm.org.apache.spark.SparkEnv.get().memoryManager()
+    on_heap = jvm.org.apache.spark.memory.MemoryMode.ON_HEAP
+    taken = manager.maxOnHeapStorageMemory() - room
+    assert manager.acquireStorageMemory(jvm.org.apache.spark.storage.RDDBlockId(2**31 - 1, 0), taken, on_heap)
+    try:
+        yield
+    finally:
+        manager.releaseStorageMemory(taken, on_heap)

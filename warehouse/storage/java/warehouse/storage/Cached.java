@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RowFactory;
@@ -17,7 +18,9 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.storage.RDDInfo;
+import org.apache.spark.storage.BlockManagerMaster;
+import org.apache.spark.storage.BlockStatus;
+import org.apache.spark.storage.RDDBlockId;
 import scala.Option;
 import scala.collection.Iterator;
 
@@ -47,7 +50,7 @@ final class Cached {
     if (found.isDefined()) {
       InMemoryRelation relation = ((CachedData) found.get()).cachedRepresentation();
       RDD batches = relation.cacheBuilder().cachedColumnBuffers();
-      long[] there = footprint(own, batches);
+      long[] there = footprint(batches);
       Iterator partitions = batches.glom().toLocalIterator();  // one at a time; what was put away is loaded
       for (int partition = 0; partitions.hasNext(); partition++) {
         Object[] held = (Object[]) partitions.next();
@@ -59,14 +62,30 @@ final class Cached {
     session.createDataFrame(rows, SCHEMA).createOrReplaceTempView(view);
   }
 
-  private static long[] footprint(org.apache.spark.sql.classic.SparkSession session, RDD batches) {
-    RDDInfo[] all = session.sparkContext().getRDDStorageInfo();
-    for (int i = 0; i < all.length; i++) {
-      if (all[i].id() == batches.id()) {
-        return new long[] {all[i].memSize(), all[i].diskSize()};
+  /**
+   * Bytes of the batches in memory and on disk. All who hold blocks are asked for each: what Spark's list of them says
+   * is not told of blocks that went to disk and came back.
+   */
+  private static long[] footprint(RDD batches) {
+    BlockManagerMaster master = SparkEnv.get().blockManager().master();
+    long[] bytes = {0, 0};
+    for (int partition = 0; partition < batches.getNumPartitions(); partition++) {
+      Iterator found = holders(master, new RDDBlockId(batches.id(), partition));
+      while (found.hasNext()) {
+        BlockStatus status = (BlockStatus) found.next();
+        bytes[0] += status.memSize();
+        bytes[1] += status.diskSize();
       }
     }
-    return new long[] {0, 0};
+    return bytes;
+  }
+
+  private static Iterator holders(BlockManagerMaster master, RDDBlockId block) {
+    try {
+      return master.getBlockStatus(block, true).valuesIterator();
+    } catch (Exception gone) {  // one of them has just died, and this is not known yet
+      return master.getBlockStatus(block, false).valuesIterator();
+    }
   }
 
   private static void batch(
