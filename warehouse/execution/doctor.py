@@ -46,6 +46,7 @@ def examine(folder: Path) -> list[Finding]:
         *(_package(name, version) for name, version in PINS.items()),
         *_compiled_sqlglot(),
         _jars(),
+        *_class_archive(),
         _folder(folder),
         *_settings(folder),
         _memory(),
@@ -104,6 +105,18 @@ def _jars() -> Finding:
     if damaged:
         return Finding(False, "jars", f"damaged in {folder}: {', '.join(damaged)}", "delete that folder and try again")
     return Finding(True, "jars", f"{len(found)} in {folder}")
+
+
+def _class_archive() -> list[Finding]:
+    """Return whether engines start from an archive of classes; nothing where there are no jars that it could be of."""
+    try:
+        if jars.installed() is None:
+            return []
+        archive = jars.class_archive()
+    except WarehouseError:
+        return []
+    none = "none; engines start sooner with one (`make warm`, or `python -m warehouse.execution.warm`: once, 240 MB)"
+    return [Finding(True, "class archive", str(archive) if archive.exists() else none)]
 
 
 def _folder(folder: Path) -> Finding:

@@ -163,6 +163,16 @@ def test_jars_out_of_reach(kept, monkeypatch, tmp_path):
     assert list(kept.iterdir()) == []
 
 
+def test_the_class_archive_is_named_or_how_to_make_it(kept, monkeypatch, tmp_path):
+    assert "class archive" not in findings(tmp_path), "there are no jars that it could be of"
+    monkeypatch.setattr(jars, "_resolve", lambda scratch, target: retrieve(target))
+    jars.ensure()
+    found = findings(tmp_path)["class archive"]
+    assert found.ok and "make warm" in found.detail
+    jars.class_archive().touch()
+    assert findings(tmp_path)["class archive"].detail == str(jars.class_archive())
+
+
 def test_jars_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.setenv("WAREHOUSE_JARS", str(tmp_path))
     assert condition(jars.ensure) == "WAREHOUSE_JARS_MISSING"
