@@ -17,7 +17,8 @@ place                 is for                                                    
 ``dataflow``          the Dataflow Model as generated SQL text: windows, partial aggregates,   language
                       triggers, the step; no Spark, no I/O
 ``planning``          bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
-``execution``         the Spark session: jars, locks, start, files, errors back to the user   catalog
+``execution``         the Spark session: jars, locks, start, files, plans of texts that are   catalog
+                      kept, errors back to the user
 ``streaming``         sources, step log, state files, panes, the runner: steps in Spark       planning, execution
 ``storage``           distributed tables, statistics of partitions, what is pruned by them,     planning, execution
                       the columnar memory store
@@ -43,6 +44,8 @@ sessions that were emitted, and the process is killed while the panes are writte
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns. A step
    of more rows than there is state (``streaming.runner.manner``) merges its rows with all of it in one pass.
+   Its texts name relations (``execution.relations``), the clock among them, and are the same in the next step: they are
+   analysed once, and rows take their places in the plans that are kept.
    What recent steps wrote of the state is in memory too (``streaming.hot``), as a copy of the files.
    Where nothing is looked at before the watermark passes it, windows are *slices* until then (``dataflow.slices``): a
    step adds to them and reads none, and those that fire are rolled up (``streaming.rolling``).

@@ -85,10 +85,12 @@ def test_explain_names_the_tree_when_it_fires_and_what_to_beware_of(engine: Engi
     ) in told["plan"]
 
 
-def test_steps_that_follow_each_other_are_compiled_once(
-    rows: Rows, engine: Engine, tmp_path: Path, monkeypatch: Any
+def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
+    rows: Rows, engine: Engine, schema: str, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    """The clock is a row that a step's SQL reads: Spark generates the same code for a step whatever the time is.
+    """The clock is a row that a step's SQL reads: Spark analyses the same text for a step whatever the time is.
+
+    And generates the same code.
 
     Not always to the letter: it names what expressions share in the order of a hash, so that now and then one stage
     of a step is the same code with other names, compiled for the driver and for the executor.
@@ -115,8 +117,12 @@ def test_steps_that_follow_each_other_are_compiled_once(
             )
         else:
             rows("REFRESH STREAMING TABLE t")
+        (entry,) = [made for made in engine.catalog.streaming_tables() if (made.schema, made.name) == (schema, "t")]
+        kept.append(engine.tables._feeds[entry.id].runner.plans.count)
         return compiled.getCount() - before
 
+    kept = list[int]()
     found = [arrive(step) for step in range(5)]
     assert found[0] > 10
     assert 0 in found[2:] and sum(found[2:]) <= 4, found
+    assert kept[0] > 3 and len(set(kept[2:])) == 1, kept

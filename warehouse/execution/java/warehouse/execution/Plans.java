@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession;
 
 /** Analysed plans of texts that are run again and again over other rows of the same relations; see `Relations`. */
 public final class Plans {
-  private static final int MOST = 200;
+  private static final int MOST = 100;
 
   private final Map kept = new LinkedHashMap(16, 0.75f, true) {
     @Override
