@@ -245,12 +245,13 @@ class State:
     def with_dues(self, spark: SparkSession, commit: Commit) -> Commit:
         """Return ``commit`` with the next dues after it looked up in the state."""
         waiting = self.slices.next_due(spark, commit) if self.slices else None
-        names = [n for n in (*commit.deltas, commit.base) if n]
-        if not names:
+        parts = [names for names in (commit.deltas, (commit.base,) if commit.base else ()) if names]
+        whole = self._united(*(selected(self.read(spark, *names), "dropped", "due_wm", "due_at") for names in parts))
+        if whole is None:
             return replace(commit, due_watermark=waiting, due_windows=None, due_clock=None)
         # old versions may answer too: an idle look is harmless, a missed one is not
         found = figures(
-            self.read(spark, *names),
+            whole,
             {
                 "due_wm": f"min(CASE WHEN NOT dropped AND due_wm > {commit.after}L THEN due_wm END)",
                 "due_at": f"min(CASE WHEN NOT dropped AND due_at > {commit.now}L THEN due_at END)",
