@@ -9,6 +9,7 @@ import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.catalyst.parser.ParseException;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -83,8 +84,9 @@ public final class Relations {
     KeptPlan kept = plans.get(key);
     LogicalPlan whole = null;
     if (kept == null || !kept.fits(byName)) {
-      whole = analysed(text, measures);
-      kept = kept == null && plans.knows(key) ? null : kept(text, measures, whole);
+      LogicalPlan parsed = parsed(text, measures);
+      whole = analysed(parsed, key);
+      kept = kept == null && plans.knows(key) || !Builtins.only(parsed) ? null : KeptPlan.of(whole, byName);
       plans.put(key, kept);
     }
     if (kept != null) {
@@ -107,37 +109,32 @@ public final class Relations {
     return ((Row[]) sql(text).collect())[0].json();
   }
 
-  private KeptPlan kept(String text, String measures, LogicalPlan plan) throws ParseException {
-    String measured = measures.isEmpty() ? "" : ", " + measures.replace("\0", ", ");
-    boolean builtin = Builtins.only(parsed(text)) && Builtins.only(parsed("SELECT 0" + measured));
-    return builtin ? KeptPlan.of(plan, byName) : null;
-  }
-
-  private LogicalPlan measured(LogicalPlan plan, String measures) throws ParseException {
+  /** A text with the measures on top, if there are any. */
+  private LogicalPlan parsed(String text, String measures) throws ParseException {
+    ParserInterface parser = session.sessionState().sqlParser();
+    LogicalPlan plan = parser.parsePlan(text);
+    if (measures.isEmpty()) {
+      return plan;
+    }
     List each = new ArrayList();
     for (String measure : measures.split("\0")) {
-      each.add(session.sessionState().sqlParser().parseExpression(measure));
+      each.add(parser.parseExpression(measure));
     }
     return new CollectMetrics("measured", CollectionConverters.asScala(each).toSeq(), plan, WATCHED);
   }
 
-  private LogicalPlan parsed(String text) throws ParseException {
-    return session.sessionState().sqlParser().parsePlan(text);
-  }
-
-  /** The plan of a text, with the measures on top, as Spark makes it: over views that are there for the while. */
-  private LogicalPlan analysed(String text, String measures) throws ParseException {
+  /** The plan of what was parsed, as Spark makes it: over views of the relations named, there for the while. */
+  private LogicalPlan analysed(LogicalPlan parsed, String named) {
     List made = new ArrayList();
     for (Iterator names = byName.keySet().iterator(); names.hasNext();) {
       String name = (String) names.next();
-      if (text.contains(name) || measures.contains(name)) {
+      if (named.contains(name)) {
         get(name).createOrReplaceTempView(name);
         made.add(name);
       }
     }
     try {
-      LogicalPlan plan = ((Dataset) session.sql(text)).queryExecution().analyzed();
-      return measures.isEmpty() ? plan : Dataset.ofRows(session, measured(plan, measures)).queryExecution().analyzed();
+      return Dataset.ofRows(session, parsed).queryExecution().analyzed();
     } finally {
       for (Iterator names = made.iterator(); names.hasNext();) {
         session.sessionState().catalog().dropTempView((String) names.next()); // not what is stored of it, as others do
