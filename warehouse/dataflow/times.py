@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 BEGINNING = -(2**60)
@@ -58,9 +58,7 @@ class Clock:
     def reading(self, of: str = "") -> Reading:
         """Return the clock as fields of the struct ``of``, the row itself unless given (and code is generated)."""
         of = of if of and self.compiled else _ROW
-        faster = {percent: f"{of}.faster_{i}" for i, percent in enumerate(sorted(self.faster))}
-        step, now, before, after, since = (f"{of}.{name}" for name in ("step", "now", "before", "after", "since"))
-        return Reading(step, now, before, after, since, faster, self.drain, self.complete)
+        return self._read(lambda name: f"{of}.{name}")
 
     def beside(self, relation: str) -> str:
         """Return SQL for ``relation`` with the clock as its column ``CLOCK``, where ``reading`` needs one."""
@@ -77,8 +75,13 @@ class Clock:
 
     def literals(self) -> Reading:
         """Return the clock as numbers: what Parquet's statistics are compared with has to be one."""
-        faster = {percent: f"{max(self.after, moment)}L" for percent, moment in self.faster.items()}
-        step, now, before, after, since = (f"{n}L" for n in (self.step, self.now, self.before, self.after, self.since))
+        values = self.values
+        return self._read(lambda name: f"{values[name]}L")
+
+    def _read(self, value: Callable[[str], str]) -> Reading:
+        """Return the clock as the SQL that ``value`` gives for each field of the row."""
+        step, now, before, after, since = map(value, ("step", "now", "before", "after", "since"))
+        faster = {percent: value(f"faster_{i}") for i, percent in enumerate(sorted(self.faster))}
         return Reading(step, now, before, after, since, faster, self.drain, self.complete)
 
 

@@ -1,7 +1,7 @@
 """SQL texts that are run again and again over other rows: analysed once, and what changes is put into their plans.
 
-Source: D-Streams (section 3.3) keep the graph of operators from interval to interval and run it on new data; Spark's
-own streaming queries keep theirs unanalysed.
+Source: Spark's own streaming queries (``MicroBatchExecution``) put each micro-batch in the place of its source in one
+analysed plan, under the identities that the plan knows its columns by.
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ def facts(query: StreamingQuery) -> Iterator[tuple[str, str]]:
 
 
 def step_texts(query: StreamingQuery) -> Iterator[str]:
-    """Yield the SQL that one step runs, part by part, with the clock's values of a first step."""
+    """Yield the SQL that one step runs, part by part; what it reads of its clock is the one row of ``__w_clocks``."""
     yield "-- rows of the step"
     yield query.input.text
     block = query.windowed

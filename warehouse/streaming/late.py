@@ -45,7 +45,7 @@ def without_replacements(
         kept.callback(pairs.unpersist)
         if (found := pairs.count()) == known:
             break
-        known, rounds = found, rounds + 1
+        known, rounds = found, rounds + 1  # the texts of rounds differ: none reads what came of itself
         relations.put(f"__w_pairs{rounds}", pairs)
         replaced = relations.sql(step.replacements("__w_changes", f"__w_pairs{rounds}")).persist()
         kept.callback(replaced.unpersist)

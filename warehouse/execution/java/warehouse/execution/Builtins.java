@@ -9,8 +9,9 @@ import org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry$;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedGenerator;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
-import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -18,40 +19,34 @@ import scala.jdk.javaapi.CollectionConverters;
 final class Builtins {
   private Builtins() {}
 
-  static boolean only(LogicalPlan plan) {
-    if (plan instanceof UnresolvedTableValuedFunction && !isBuiltin(((UnresolvedTableValuedFunction) plan).name())) {
+  /** Whether a plan, or an expression, is so down to its leaves and in its subqueries. */
+  static boolean only(TreeNode node) {
+    if (!isBuiltin(node)) {
       return false;
     }
-    List below = new ArrayList(CollectionConverters.asJava(plan.children()));
-    below.addAll(CollectionConverters.asJava(plan.innerChildren()));
-    below.addAll(CollectionConverters.asJava(plan.subqueries()));
-    for (Iterator plans = below.iterator(); plans.hasNext();) {
-      Object its = plans.next();
-      if (!(its instanceof LogicalPlan) || !only((LogicalPlan) its)) {
-        return false;
-      }
+    List below = new ArrayList(CollectionConverters.asJava(node.children()));
+    if (node instanceof LogicalPlan) {
+      below.addAll(CollectionConverters.asJava(((LogicalPlan) node).expressions()));
+      below.addAll(CollectionConverters.asJava(node.innerChildren()));
+    } else if (node instanceof SubqueryExpression) {
+      below.add(((SubqueryExpression) node).plan());
     }
-    for (Iterator all = CollectionConverters.asJava(plan.expressions()).iterator(); all.hasNext();) {
-      if (!only((Expression) all.next())) {
+    for (Iterator all = below.iterator(); all.hasNext();) {
+      if (!only((TreeNode) all.next())) {
         return false;
       }
     }
     return true;
   }
 
-  private static boolean only(Expression expression) {
-    if (expression instanceof UnresolvedFunction && !isBuiltin(((UnresolvedFunction) expression).nameParts())) {
-      return false;
+  private static boolean isBuiltin(TreeNode node) {
+    if (node instanceof UnresolvedFunction) {
+      return isBuiltin(((UnresolvedFunction) node).nameParts());
     }
-    if (expression instanceof UnresolvedGenerator && !isBuiltin(((UnresolvedGenerator) expression).name())) {
-      return false;
+    if (node instanceof UnresolvedTableValuedFunction) {
+      return isBuiltin(((UnresolvedTableValuedFunction) node).name());
     }
-    for (Iterator all = CollectionConverters.asJava(expression.children()).iterator(); all.hasNext();) {
-      if (!only((Expression) all.next())) {
-        return false;
-      }
-    }
-    return true;
+    return !(node instanceof UnresolvedGenerator) || isBuiltin(((UnresolvedGenerator) node).name());
   }
 
   private static boolean isBuiltin(Seq parts) {
