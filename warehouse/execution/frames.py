@@ -22,27 +22,18 @@ class Measured:
     """Rows of which figures are taken while they pass by, in the one pass that uses them.
 
     Args:
-        rows: a frame.
+        spark: the session of the rows.
         measures: SQL aggregates by the names of the figures.
+        watched: makes the rows.
 
     Attributes:
         frame: the rows; use these.
     """
 
-    def __init__(self, rows: DataFrame, measures: Mapping[str, str]):
-        self._watched(rows.sparkSession, measures, lambda watch, texts: _java(rows).observed(rows._jdf, watch, texts))
-
-    @classmethod
-    def watched(cls, spark: SparkSession, measures: Mapping[str, str], watch: Watched) -> Measured:
-        """Return the rows that ``watch`` makes, given Spark's observation and what it is to observe."""
-        measured = cls.__new__(cls)
-        measured._watched(spark, measures, watch)
-        return measured
-
-    def _watched(self, spark: SparkSession, measures: Mapping[str, str], watch: Watched) -> None:
+    def __init__(self, spark: SparkSession, measures: Mapping[str, str], watched: Watched):
         self._measures, self._java = measures, _java_of(spark)
         self._watch = self._java.watch()
-        self.frame = DataFrame(watch(self._watch, named(measures, _SEPARATOR)), spark)
+        self.frame = DataFrame(watched(self._watch, named(measures, _SEPARATOR)), spark)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name, once ``frame`` was used in an action that succeeded.
@@ -52,6 +43,12 @@ class Measured:
         """
         told = self._java.told(self._watch)
         return figures(self.frame, self._measures) if told is None else parsed(told)
+
+
+def measured(rows: DataFrame, measures: Mapping[str, str]) -> Measured:
+    """Return rows with figures, SQL aggregates by name, that are taken as they pass by."""
+    java = _java(rows)
+    return Measured(rows.sparkSession, measures, lambda watch, texts: java.observed(rows._jdf, watch, texts))
 
 
 def figures(rows: DataFrame, measures: Mapping[str, str]) -> dict[str, Any]:

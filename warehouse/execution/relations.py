@@ -66,7 +66,7 @@ class Relations:
 
     def measured(self, text: str, measures: Mapping[str, str]) -> Measured:
         """Return the frame of a query with figures, SQL aggregates by name, that are taken as its rows pass by."""
-        return Measured.watched(self.session, measures, lambda watch, texts: self._java.measured(text, watch, texts))
+        return Measured(self.session, measures, lambda watch, texts: self._java.measured(text, watch, texts))
 
     def figures(self, relation: str, measures: Mapping[str, str]) -> dict[str, Any]:
         """Return figures of a relation, by SQL aggregates: numbers, arrays of numbers or None, by name."""

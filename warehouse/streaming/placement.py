@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import Pairs, StreamingTableEntry, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import bound_timestamp
-from warehouse.execution.frames import Measured
+from warehouse.execution.frames import measured
 from warehouse.execution.session import enter
 from warehouse.language.statements import Mode
 from warehouse.planning.distribution import Distribution, read
@@ -68,8 +68,8 @@ class Placement:
         keys, count = [F.col(quoted(k)) for k in self.distribution.keys], self.distribution.partitions
         there = F.pmod(F.hash(*keys), F.lit(count)).eqNullSafe(F.spark_partition_id())
         spread = panes.repartition(count, *keys).withColumn(_ODD, ~there)
-        measured = Measured(spread, {"odd": f"count_if({_ODD})"})
-        return measured.frame.drop(_ODD), lambda: measured.figures()["odd"] == 0
+        watched = measured(spread, {"odd": f"count_if({_ODD})"})
+        return watched.frame.drop(_ODD), lambda: watched.figures()["odd"] == 0
 
     def look(self, session: SparkSession, folder: Path) -> None:
         """Have looked at what was written past the steps, or by one that was killed before it was noted."""

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, moment
-from warehouse.execution.frames import Folders, Measured, figures
+from warehouse.execution.frames import Folders, Measured, figures, measured
 from warehouse.execution.relations import Relations
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
@@ -94,7 +94,7 @@ class Slices:
         name = f"merged-{commit.step:09}"
         self._read(session, *folded).createOrReplaceTempView("__w_folded")
         merged = session.sql(slices.compacted(self.query, "__w_folded", moment(commit.after)))
-        folder = self._written(Measured(merged.sortWithinPartitions("ws"), _FIGURES), name)
+        folder = self._written(measured(merged.sortWithinPartitions("ws"), _FIGURES), name)
         faults.passed("slices_base")
         known = {older: its for older, its in commit.slices.items() if older not in folded}
         return _with(commit, {**known, **({name: folder} if folder else {})})
@@ -136,10 +136,10 @@ class Slices:
         end = max(self.window.end_of_first(first), self.window.end_of_first(after))
         return end if end <= self.window.end_of_last(first) else after + 1
 
-    def _written(self, measured: Measured, name: str) -> Folder | None:
+    def _written(self, rows: Measured, name: str) -> Folder | None:
         """Write a folder of slices; return what is in it, None where it is nothing."""
-        measured.frame.write.mode("overwrite").parquet(self._path(name))
-        return _folder(measured.figures())
+        rows.frame.write.mode("overwrite").parquet(self._path(name))
+        return _folder(rows.figures())
 
     def _seen(self, session: SparkSession, name: str) -> Folder | None:
         return _folder(figures(self._read(session, name), _FIGURES))

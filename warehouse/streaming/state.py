@@ -19,7 +19,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
-from warehouse.execution.frames import Folders, Measured, figures, selected, united
+from warehouse.execution.frames import Folders, figures, measured, selected, united
 from warehouse.streaming import faults
 from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
@@ -212,7 +212,7 @@ class State:
         same = {"momentary": "false AS momentary", **{c: c for c in self.columns}}
         fields = self.read(spark, *commit.deltas).schema
         rest = (f"CAST(NULL AS {f.dataType.simpleString()}) AS {f.name}" for f in fields if f.name not in same)
-        one = Measured(selected(last, *same.values(), *rest), {"rows": "count(1)"})
+        one = measured(selected(last, *same.values(), *rest), {"rows": "count(1)"})
         one.frame.write.mode("overwrite").parquet(self.path(name))
         faults.passed("base")
         return replace(commit, deltas=(name,), delta_rows=one.figures()["rows"])
