@@ -43,7 +43,7 @@ soak: setup
 	RECOVERY=full RECOVERY_KILLS=$${RECOVERY_KILLS:-20} $(PYTHON) -m pytest tests/recovery tests/execution/test_lock.py -s --durations=5
 	LEARNING=all FLIGHTS=$${FLIGHTS:-days} $(PYTHON) -m pytest tests/ml/test_flights.py --durations=5
 	SOAK=1 $(PYTHON) -m pytest -m soak
-	TPCH=all $(PYTHON) -m pytest tests/benchmarks
+	TPCH=all SUITES=all $(PYTHON) -m pytest tests/benchmarks
 	ADAPTIVE=all $(PYTHON) -m pytest tests/adaptive/test_switches.py
 	FAULTS=1 $(PYTHON) -m pytest tests/benchmarks/test_faults.py
 

@@ -14,7 +14,7 @@ from benchmarks.systems import Warehouse
 if TYPE_CHECKING:
     from warehouse.engine import Engine
 
-QUERIES = {"nexmark": ("q5", "q15"), "classics": ("topk", "yahoo")}
+QUERIES = {"nexmark": ("q5",), "classics": ("yahoo",)}
 BOTH = pytest.mark.parametrize("its", [classics.SUITE, nexmark.SUITE], ids=lambda its: its.name)
 
 

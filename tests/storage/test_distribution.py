@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -235,19 +236,22 @@ def test_mistakes(rows: Rows, pair: None, text: str, condition: str, words: str)
     assert rows("SHOW TABLES LIKE 'x'") == []
 
 
+soaked = partial(pytest.param, marks=pytest.mark.soak)
+
+
 @pytest.mark.parametrize(
     ("query", "shuffles"),
     [
         ("SELECT * FROM lines_d DISTRIBUTE BY k", 0),
         ("SELECT * FROM lines_d WHERE k > 4000 AND v < 2 DISTRIBUTE BY k SORT BY v", 0),
-        ("SELECT k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 0),
+        soaked("SELECT k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 0),
         ("SELECT k, v, w FROM lines_d JOIN orders_d ON k = ok DISTRIBUTE BY k", 0),
         ("SELECT k, sum(v) AS v FROM lines GROUP BY k DISTRIBUTE BY k", 1),
-        ("SELECT ok AS k, sum(w) AS v FROM orders GROUP BY ok HAVING sum(w) > 1 DISTRIBUTE BY k SORT BY v", 1),
+        soaked("SELECT ok AS k, sum(w) AS v FROM orders GROUP BY ok HAVING sum(w) > 1 DISTRIBUTE BY k SORT BY v", 1),
         ("SELECT DISTINCT k, v FROM lines DISTRIBUTE BY k, v", 1),
         ("SELECT k, w FROM lines JOIN orders ON k = ok DISTRIBUTE BY k", 2),
         ("SELECT k, v, count(*) AS n FROM lines GROUP BY k, v DISTRIBUTE BY v", 2),
-        ("SELECT k + 1 AS k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 1),
+        soaked("SELECT k + 1 AS k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 1),
     ],
     ids=range(10),
 )  # fmt: skip

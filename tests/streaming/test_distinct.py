@@ -56,7 +56,7 @@ def landing(tmp_path: Path) -> Callable[[int], None]:
     return write
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("window", ["fixed", "sessions", pytest.param("sliding", marks=pytest.mark.soak)])
 def test_sets_say_what_all_rows_say(
     engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, window: str
 ) -> None:

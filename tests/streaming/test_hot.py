@@ -40,7 +40,9 @@ def hot(engine: Any, name: str) -> Hot:
     return engine.tables._feeds[entry.id].runner.state.hot
 
 
-@pytest.mark.parametrize(("window", "folded"), [("fixed", "base"), ("sessions", "folded")])
+@pytest.mark.parametrize(
+    ("window", "folded"), [pytest.param("fixed", "base", marks=pytest.mark.soak), ("sessions", "folded")]
+)
 def test_from_memory_as_from_disk(
     rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: str, folded: str
 ) -> None:

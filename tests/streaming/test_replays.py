@@ -51,9 +51,16 @@ def told(rows: Rows, name: str) -> tuple[list[dict[str, Any]], ...]:
     return tuple(rows(text.format(name)) for text in ("SELECT * FROM panes('{}')", late, progress))
 
 
-@pytest.mark.parametrize("step", ["arrival", "2 minutes"])
-@pytest.mark.parametrize("watermark", [str(DATA / "paper_watermark.csv"), "complete"])
-def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], step: str, watermark: str) -> None:
+@pytest.mark.parametrize(
+    ("watermark", "step"),
+    [
+        (str(DATA / "paper_watermark.csv"), "2 minutes"),
+        ("complete", "arrival"),
+        pytest.param(str(DATA / "paper_watermark.csv"), "arrival", marks=pytest.mark.soak),
+        pytest.param("complete", "2 minutes", marks=pytest.mark.soak),
+    ],
+)
+def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], watermark: str, step: str) -> None:
     """Every step, pane and late row of the paper's recording, also when it is cut in two."""
     replay(rows, "whole", DATA / "paper.json", watermark, step)
     for name, file in zip(("odd", "even"), halves, strict=True):

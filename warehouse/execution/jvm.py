@@ -39,6 +39,17 @@ _COLLECTOR = ("-XX:+UseParallelGC", *(("-XX:+UseTransparentHugePages",) if sys.p
 _CODE = "-XX:ReservedCodeCacheSize=512m"
 """Room for compiled code: seventy steps of one streaming table fill half of the 240 MB that Java would set aside."""
 
+_OPTIMIZED_LATER = (
+    "-XX:Tier4InvocationThreshold=50000", "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000", "-XX:Tier4BackEdgeThreshold=400000",
+)  # fmt: skip
+"""Ten times Java's own counts of calls and rounds after which its optimizing compiler takes a method.
+
+Spark runs much of its own code, and generates classes for each query, that is called some thousand times and then no
+more; to optimize these keeps cores from the tasks. A loop over rows reaches ten times as much in milliseconds.
+Source: ``java -XX:+PrintFlagsFinal``, and ``compilationPolicy.hpp`` of OpenJDK.
+"""
+
 _PAGES = "-Dspark.buffer.pageSize=4m"
 """Of the memory of aggregations, sorts and hash tables. With gigabytes of heap Spark would take 64 MB at once, and
 clear them, for each task and each table sent to a join, however few its rows. The latter see no other setting."""
@@ -95,7 +106,7 @@ def launch(
     address = scratch / "address"
     command = [
         *(str(program), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
-        *(*_COLLECTOR, _CODE, _PAGES, "-Xss4m", *java.MODULE_OPTIONS, *_archive_options()),
+        *(*_COLLECTOR, _CODE, *_OPTIMIZED_LATER, _PAGES, "-Xss4m", *java.MODULE_OPTIONS, *_archive_options()),
         f"-Djava.io.tmpdir={scratch}",
         *(f"-D{name}={value}" for name, value in properties.items()),
         "org.apache.spark.api.python.PythonGatewayServer",
