@@ -21,6 +21,7 @@ RAISED = (PySparkException, Py4JError)
 _LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+))")
 _JAVA_CLASS = re.compile(r"^(?:An error occurred while calling \S+\.\s*: )?(?:[\w$]+\.)+[A-Z]\w*(?:Exception|Error): ")
 """How Py4J and Java begin a message that no condition goes with."""
+_SUGGESTIONS = re.compile(r"\[(`[^\]]*`)\]")
 _WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
 """Conditions (None: no condition) that only say where something else went wrong."""
 
@@ -178,9 +179,13 @@ def _sentence(error: BaseException, said: str) -> str:
     text = re.sub(
         r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", "A function failed: ", text, flags=re.DOTALL
     )
-    # names of ours are not suggestions
-    text = re.sub(r"(, )?`__w_\w+`(\.`\w+`)?", "", text)
+    text = _SUGGESTIONS.sub(_without_ours, text)
     return text.strip() or said.strip().splitlines()[0]
+
+
+def _without_ours(suggestions: re.Match[str]) -> str:
+    """Return a list of names that a message suggests without those that are ours."""
+    return f"[{', '.join(name for name in suggestions[1].split(', ') if '`__w_' not in name)}]"
 
 
 def _context_span(error: BaseException, source: SourceText, fragment: Fragment | None) -> Span | None:
