@@ -219,6 +219,47 @@ def test_common_table_expressions_and_views_around_and_inside(rows: Rows, arrive
         assert rows(f"SELECT * FROM t{number} ORDER BY p") == expected, query
 
 
+WINDOW = "WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT p, d FROM STREAM s WHERE d IN (SELECT d FROM wanted)", [("a", 1), ("b", 4)]),
+        ("SELECT p, d, (SELECT max(d) FROM wanted) AS most FROM STREAM s WHERE d > 1", [("a", 2, 4), ("b", 4, 4)]),
+        (
+            "SELECT p, d FROM STREAM s WHERE d = 2"
+            " UNION ALL SELECT p, d FROM STREAM s WHERE d NOT IN (SELECT d FROM wanted)",
+            [("a", 2), ("a", 2)],
+        ),
+        (
+            "SELECT p, count(*) AS n FROM STREAM s WHERE EXISTS (SELECT 1 FROM wanted AS w WHERE w.d = s.d)"
+            f" GROUP BY p {WINDOW}",
+            [("a", 1), ("b", 1)],
+        ),
+        (
+            f"SELECT p, sum(d) + (SELECT max(d) FROM wanted) AS n FROM STREAM s GROUP BY p {WINDOW}",
+            [("a", 7), ("b", 8)],
+        ),
+        (
+            f"SELECT p, sum(d) AS n FROM STREAM s GROUP BY p HAVING sum(d) >= (SELECT max(d) FROM wanted) {WINDOW}",
+            [("b", 4)],
+        ),
+    ],
+    ids=["in", "selected", "in a branch", "exists", "beside an aggregate", "having"],
+)
+def test_subqueries_over_tables(
+    rows: Rows, arrive: Arrive, tmp_path: Path, query: str, expected: list[tuple[Any, ...]]
+) -> None:
+    """What a subquery aggregates is not the block's, and it is no branch of a UNION ALL; ad hoc as in a table."""
+    arrive("s", ("a", 1, 0), ("a", 2, 1), ("b", 4, 2))
+    stream(rows, tmp_path, "s")
+    rows("CREATE TABLE wanted AS SELECT * FROM VALUES (1), (4) AS v (d)")
+    rows(f"CREATE STREAMING TABLE t AS {query}; DRAIN STREAMING TABLE t")
+    for asked in (query, "SELECT * FROM t"):
+        assert sorted(tuple(row.values()) for row in rows(asked)) == expected
+
+
 def test_a_schema_goes_with_what_it_holds(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     """Not without CASCADE, and not while a streaming table of another schema reads some of it."""
     arrive("s", ("a", 1, 0))

@@ -100,8 +100,8 @@ def _assigned(text: Text, writer: Writer) -> tuple[Assigned, ...]:
 
 
 def _is_inside_another(block: QueryBlock, shape: QueryShape) -> bool:
-    """Say whether the block stands in the FROM of another one."""
-    return any(o is not block and o.relation and o.relation.covers(block.span) for o in shape.blocks)
+    """Say whether the block stands in the FROM of another one, or is a subquery in one of its expressions."""
+    return any(o is not block and o.span.covers(block.span) for o in shape.blocks)
 
 
 def _body(text: Text) -> Span:

@@ -78,11 +78,14 @@ def span_of(tokens: Sequence[Token]) -> Span:
 
 
 def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list[FoundCall]:
-    """Return the outermost calls of ``functions`` in ``tokens``, by position."""
+    """Return the outermost calls of ``functions`` in ``tokens``, by position; those of subqueries are not theirs."""
     found: list[FoundCall] = []
     at = 0
     while at < len(tokens) - 1:
         token = tokens[at]
+        if token.upper == "(" and tokens[at + 1].upper in ("SELECT", "WITH"):
+            at = closing(tokens, at) + 1
+            continue
         dotted = at > 0 and tokens[at - 1].upper == "."
         if token.is_name and token.text.lower() in functions and tokens[at + 1].upper == "(" and not dotted:
             call, at = _call(tokens, at)

@@ -16,3 +16,12 @@ def test_a_result_that_memory_does_not_hold_is_told_with_a_way_out() -> None:
     told = translate(Py4JError(said), SourceText("SELECT * FROM t")).render()
     assert "[WAREHOUSE_RESULT_TOO_LARGE]" in told and "(1024.0 MiB). SQLSTATE: 54000" in told
     assert "hint: Keep the rows with CREATE TABLE … AS, or take fewer with LIMIT" in told
+
+
+def test_names_of_ours_are_not_suggested_and_the_users_own_stay() -> None:
+    said = (
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `__w_clock`.`now` cannot be resolved."
+        " Did you mean one of the following? [`__w_row`, `__w_q`.`k`, `v`]. SQLSTATE: 42703"
+    )
+    told = translate(Py4JError(said), SourceText("SELECT __w_clock.now FROM t")).render()
+    assert "name `__w_clock`.`now` cannot" in told and "following? [`v`]" in told
