@@ -55,9 +55,9 @@ def told(rows: Rows, name: str) -> tuple[list[dict[str, Any]], ...]:
     ("watermark", "step"),
     [
         (str(DATA / "paper_watermark.csv"), "2 minutes"),
-        ("complete", "arrival"),
+        ("complete", "2 minutes"),
         pytest.param(str(DATA / "paper_watermark.csv"), "arrival", marks=pytest.mark.soak),
-        pytest.param("complete", "2 minutes", marks=pytest.mark.soak),
+        pytest.param("complete", "arrival", marks=pytest.mark.soak),
     ],
 )
 def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], watermark: str, step: str) -> None:
