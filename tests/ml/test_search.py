@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 
 if TYPE_CHECKING:
@@ -50,9 +51,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(
-    "search", [pytest.param("CrossValidator"), pytest.param("TrainValidationSplit", marks=pytest.mark.soak)]
-)
+@pytest.mark.parametrize("search", ["CrossValidator", soaked("TrainValidationSplit")])
 def test_a_search_equals_the_one_written_by_hand(engine: Engine, rows: Rows, search: str) -> None:
     written, settings = CALLS[search]
     rows(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchmarks import status
+from tests.soak import soaked
 from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 
@@ -234,9 +234,6 @@ def test_mistakes(rows: Rows, pair: None, text: str, condition: str, words: str)
     span = error.diagnostics[0].span
     assert span is not None and span.of(text) == words
     assert rows("SHOW TABLES LIKE 'x'") == []
-
-
-soaked = partial(pytest.param, marks=pytest.mark.soak)
 
 
 @pytest.mark.parametrize(

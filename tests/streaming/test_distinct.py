@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -56,7 +57,7 @@ def landing(tmp_path: Path) -> Callable[[int], None]:
     return write
 
 
-@pytest.mark.parametrize("window", ["fixed", "sessions", pytest.param("sliding", marks=pytest.mark.soak)])
+@pytest.mark.parametrize("window", ["fixed", "sessions", soaked("sliding")])
 def test_sets_say_what_all_rows_say(
     engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, window: str
 ) -> None:

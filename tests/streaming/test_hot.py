@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.streaming import state
 from warehouse.streaming.hot import Hot
@@ -40,9 +41,7 @@ def hot(engine: Any, name: str) -> Hot:
     return engine.tables._feeds[entry.id].runner.state.hot
 
 
-@pytest.mark.parametrize(
-    ("window", "folded"), [pytest.param("fixed", "base", marks=pytest.mark.soak), ("sessions", "folded")]
-)
+@pytest.mark.parametrize(("window", "folded"), [soaked("fixed", "base"), ("sessions", "folded")])
 def test_from_memory_as_from_disk(
     rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: str, folded: str
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -56,8 +57,8 @@ def told(rows: Rows, name: str) -> tuple[list[dict[str, Any]], ...]:
     [
         (str(DATA / "paper_watermark.csv"), "2 minutes"),
         ("complete", "2 minutes"),
-        pytest.param(str(DATA / "paper_watermark.csv"), "arrival", marks=pytest.mark.soak),
-        pytest.param("complete", "arrival", marks=pytest.mark.soak),
+        soaked(str(DATA / "paper_watermark.csv"), "arrival"),
+        soaked("complete", "arrival"),
     ],
 )
 def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], watermark: str, step: str) -> None:

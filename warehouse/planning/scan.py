@@ -83,11 +83,10 @@ def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list
     at = 0
     while at < len(tokens) - 1:
         token = tokens[at]
+        dotted = at > 0 and tokens[at - 1].upper == "."
         if token.upper == "(" and tokens[at + 1].upper in ("SELECT", "WITH"):
             at = closing(tokens, at) + 1
-            continue
-        dotted = at > 0 and tokens[at - 1].upper == "."
-        if token.is_name and token.text.lower() in functions and tokens[at + 1].upper == "(" and not dotted:
+        elif token.is_name and token.text.lower() in functions and tokens[at + 1].upper == "(" and not dotted:
             call, at = _call(tokens, at)
             found.append(call)
         else:
