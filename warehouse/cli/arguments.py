@@ -16,10 +16,6 @@ FORMAT_NAMES = ("table", "vertical", "csv", "tsv", "json", "jsonl", "markdown", 
 """The names of ``formats.FORMATS``, which takes a third of a second to load."""
 
 DEFAULT_WAREHOUSE = Path("warehouse-data")
-NOT_BUILT = {
-    "test": "checks a project's tests",
-    "docs": "writes a project's documentation",
-}
 
 
 class UsageError(Exception):
@@ -39,13 +35,15 @@ class Invocation:
     """Everything the user asked for.
 
     Attributes:
-        command: ``sql`` (no subcommand), ``run``, ``plan``, ``doctor``, ``serve``, ``password``, ``token``.
+        command: ``sql`` (no subcommand), ``run``, ``test``, ``plan``, ``docs``, ``doctor``, ``serve``, ``password``,
+            ``token``.
         inputs: what ``-e``, ``-f`` and ``-`` named, in the order given; for ``sql`` only.
         format: a name of ``FORMAT_NAMES``, or None to let the terminal decide.
         warehouse: the folder, or None when the user named none.
         parameters: typed values of ``--param``.
-        project: the project's folder, for ``run`` and ``plan``.
+        project: the project's folder, for ``run``, ``test``, ``plan`` and ``docs``.
         select, exclude: the words after ``--select`` and ``--exclude``.
+        target: the folder that ``docs`` writes, or None for the usual one.
         server: host and port of a server to run on, or None.
         embedded: the engine is to run in this process.
         serving: what ``serve`` was told, by the names of ``server.options.Options``.
@@ -66,6 +64,7 @@ class Invocation:
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     full_refresh: bool = False
+    target: Path | None = None
     server: str | None = None
     embedded: bool = False
     serving: tuple[tuple[str, Any], ...] = ()
@@ -186,7 +185,10 @@ def _parser() -> _Parser:
 
     run = command("run", "run the .sql files of a folder in dependency order", general, running, selecting)
     run.add_argument("--full-refresh", action="store_true", help="streaming tables start again from nothing")
+    command("test", "run the tests of a project: queries for rows that are wrong", general, running, selecting)
     command("plan", "list the files of a project in the order they run", general, selecting)
+    docs = command("docs", "write a page about a project, and its manifest.json", general, running, selecting)
+    docs.add_argument("--target", type=Path, metavar="DIR", help="where to (default: target in the project's folder)")
     command("doctor", "say what is missing on this machine", general)
     command("serve", "start the Thrift/JDBC endpoint, and run what was started", general, _serving())
     command("stop", "end the engine that runs in the background", general)
@@ -199,8 +201,6 @@ def _parser() -> _Parser:
         "--key", dest="file", type=Path, required=True, metavar="FILE", help="the key of serve --token-key"
     )
     signed.add_argument("--expires", type=int, metavar="SECONDS", help="how long it holds (default: 28800)")
-    for name, text in NOT_BUILT.items():
-        command(name, f"{text} (not built yet)", general)
     return parser
 
 
@@ -227,8 +227,6 @@ def parse_arguments(words: Sequence[str]) -> Invocation:
     values, extra = _parser().parse_known_args(_stdin_word(words))
     given = vars(values)
     command = given.pop("command", None) or "sql"
-    if command in NOT_BUILT:
-        raise UsageError(f"{command} ({NOT_BUILT[command]}) is not built yet")
     if extra:
         raise UsageError(f"unknown: {' '.join(extra)}\nhint: warehouse-sql --help lists what there is")
     if "server" in given and not re.fullmatch(r"(https?://)?(\[[^\]]+\]|[^:/]+):\d+", given["server"]):

@@ -66,14 +66,8 @@ def _command(
             from warehouse.cli import doctor
 
             return doctor.examine(invocation.warehouse or DEFAULT_WAREHOUSE, output)
-        case "plan":
-            return _planned(invocation, output)
-        case "run":
-            return (
-                _planned(invocation, output)
-                if invocation.dry_run
-                else _run_project(invocation, console, output, opener)
-            )
+        case "plan" | "run" | "test" | "docs":
+            return _project(invocation, console, output, opener)
         case "stop":
             return _stop(invocation, console)
         case "serve" | "password" | "token":
@@ -166,24 +160,28 @@ def _stop(invocation: Invocation, console: Console) -> int:
     return OK
 
 
-def _run_project(invocation: Invocation, console: Console, output: Output, opener: Opener | None) -> int:
-    from warehouse.cli import projects
+def _project(invocation: Invocation, console: Console, output: Output, opener: Opener | None) -> int:
+    from warehouse.cli import documenting, projects
     from warehouse.project.files import load_settings
 
+    command = invocation.command
+    if command == "plan" or (command == "run" and invocation.dry_run):
+        return projects.plan(invocation, output)
+    if command == "test" and invocation.dry_run:
+        return projects.plan_tests(invocation, output)
     settings = load_settings(invocation.project)
+    if command == "docs" and invocation.dry_run:
+        return documenting.write(invocation, settings, None, console)
     interrupts, form = _ready(invocation, output)
     folder = invocation.warehouse or settings.warehouse or DEFAULT_WAREHOUSE
     engine = _opened(opener, folder, dict(settings.settings), console)
     try:
-        return projects.run(invocation, settings, _runner(engine, invocation, console, output, interrupts, form))
+        if command == "docs":
+            return documenting.write(invocation, settings, engine, console)
+        act = projects.test if command == "test" else projects.run
+        return act(invocation, settings, _runner(engine, invocation, console, output, interrupts, form))
     finally:
         engine.close()
-
-
-def _planned(invocation: Invocation, output: Output) -> int:
-    from warehouse.cli import projects
-
-    return projects.plan(invocation, output)
 
 
 def _ready(invocation: Invocation, output: Output) -> tuple[Any, str]:

@@ -1,4 +1,4 @@
-"""``warehouse-sql run`` and ``plan``: a project's files in order, one line each on standard error."""
+"""``warehouse-sql run``, ``test``, ``plan`` and ``docs``: what is in a project, one line each on standard error."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from warehouse.engine import Result
 from warehouse.errors import WarehouseError
 from warehouse.project.files import Settings, load_files, load_settings
 from warehouse.project.graph import Project, project_of
-from warehouse.project.runs import is_refresh, outcome, run_unit
-from warehouse.project.selection import select
+from warehouse.project.loading import load_project
+from warehouse.project.runs import count_wrong, is_refresh, outcome, run_unit, wrong_rows
+from warehouse.project.selection import select, select_tests
 from warehouse.project.units import Unit
+
+_TESTS = {"error": "finds rows that are wrong", "warn": "warns of rows that are wrong"}
 
 
 def plan(invocation: Invocation, output: Output) -> int:
@@ -22,6 +25,13 @@ def plan(invocation: Invocation, output: Output) -> int:
     project = project_of(load_files(invocation.project, load_settings(invocation.project)))
     chosen = select(project, invocation.select, invocation.exclude)
     output.write(_table(project, chosen).encode())
+    return OK
+
+
+def plan_tests(invocation: Invocation, output: Output) -> int:
+    """Write the chosen tests, with what each is about; runs nothing."""
+    project = load_project(invocation.project, load_settings(invocation.project)).whole
+    output.write(_table(project, select_tests(project, invocation.select, invocation.exclude)).encode())
     return OK
 
 
@@ -59,12 +69,74 @@ def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             console.error(f"{place} {word} {unit.file.path} ({taken})")
             if code in (CANCELLED, TROUBLE):
                 break
-    total = f"{settings.name}: {len(chosen)} file{'s' if len(chosen) != 1 else ''}"
+    total = f"{settings.name}: {_many(len(chosen), 'file')}"
     rest = len(chosen) - sum(counts.values())
     parts = [f"{counts['OK']} OK", f"{counts['FAILED']} failed", f"{counts['SKIPPED']} skipped"]
     parts += [f"{rest} not run"] if rest else []
     console.report(f"{total}, {', '.join(parts)} ({duration(time.monotonic() - started)})")
     return worst
+
+
+def test(invocation: Invocation, settings: Settings, runner: Runner) -> int:
+    """Run the chosen tests; the first rows that are wrong go to standard output. Returns the exit code."""
+    started = time.monotonic()
+    console = runner.console
+    try:
+        project = load_project(invocation.project, settings).whole
+    except WarehouseError as error:
+        return runner.failed(error)
+    chosen = select_tests(project, invocation.select, invocation.exclude)
+    counts = dict.fromkeys(("passed", "failed", "warned", "broken"), 0)
+    worst = OK
+    for number, at in enumerate(chosen, 1):
+        unit, place = project.units[at], f"{number} of {len(chosen)}"
+        begun, name = time.monotonic(), unit.file.path.stem
+        code, wrong = _judged(unit, runner, f"{place} {name}")
+        taken = duration(time.monotonic() - begun)
+        if code != OK:
+            counts["broken"] += 1
+            worst = max(worst, code)
+            console.error(f"{place} {'CANCELLED' if code == CANCELLED else 'ERROR'} {name} ({taken})")
+            if code in (CANCELLED, TROUBLE):
+                break
+        elif not wrong:
+            counts["passed"] += 1
+            console.report(f"{place} PASS {name} ({taken})")
+        else:
+            is_warning = unit.severity == "warn"
+            counts["warned" if is_warning else "failed"] += 1
+            say = console.warning if is_warning else console.error
+            say(f"{place} {'WARN' if is_warning else 'FAIL'} {name}: {_many(wrong, 'row')} wrong ({taken})")
+            worst = worst if is_warning else max(worst, FAILED)
+            try:
+                worst = max(
+                    worst, runner.results(wrong_rows(unit, runner.engine, runner.parameters), f"{place} {name}")
+                )
+            except ReaderGone:
+                runner.console.error("standard output was closed")
+                return FAILED
+    parts = [f"{count} {word}" for word, count in counts.items()]
+    rest = len(chosen) - sum(counts.values())
+    parts += [f"{rest} not run"] if rest else []
+    total = f"{settings.name}: {_many(len(chosen), 'test')}, {', '.join(parts)}"
+    console.report(f"{total} ({duration(time.monotonic() - started)})")
+    return worst
+
+
+def _judged(unit: Unit, runner: Runner, label: str) -> tuple[int, int]:
+    """Run a test; return the exit code, and how many rows are wrong."""
+    wrong = 0
+
+    def results() -> Iterator[Result]:
+        nonlocal wrong
+        wrong = count_wrong(unit, runner.engine, runner.parameters)
+        yield from ()
+
+    return runner.results(results(), label), wrong
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' if count != 1 else ''}"
 
 
 def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[int, str]:
@@ -90,7 +162,11 @@ def _table(project: Project, chosen: list[int]) -> str:
     lines = []
     for number, (at, path) in enumerate(zip(chosen, paths, strict=True), 1):
         unit = project.units[at]
-        what = outcome(unit, False).replace("created ", "creates ").replace("ran ", "runs ")
+        what = (
+            _TESTS[unit.severity]
+            if unit.severity
+            else outcome(unit, False).replace("created ", "creates ").replace("ran ", "runs ")
+        )
         after = ", ".join(str(project.units[each].file.path) for each in sorted(project.after[at]))
         lines.append(f"{number:>{len(str(len(chosen)))}}  {path:<{width}}  {what}{f'  after {after}' if after else ''}")
     return "\n".join(lines) + "\n"

@@ -1,10 +1,10 @@
-"""A project's folder in, its ``.sql`` files and settings out."""
+"""A project's folder in, its files and settings out."""
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from warehouse.errors import fail
 
 CONFIG = "warehouse.toml"
+TESTS = "tests"
+"""The folder of a project whose queries find rows that are wrong; ``paths`` may say otherwise."""
 
 
 @dataclass(frozen=True)
@@ -85,22 +87,51 @@ def load_settings(folder: Path) -> Settings:
 
 
 def load_files(folder: Path, settings: Settings) -> list[SqlFile]:
-    """Return the project's ``.sql`` files, sorted by path; hidden folders are left out.
+    """Return the project's ``.sql`` files, sorted by path; hidden folders and its tests are left out.
 
     Raises:
         WarehouseError: there are none, or one is not text.
     """
+    files = _load(folder, settings.paths, (".sql",))
+    if not _tests_are_files(settings):
+        files = [file for file in files if file.path.parts[0] != TESTS]
+    if not files:
+        fail("WAREHOUSE_PROJECT_EMPTY", folder=" or ".join(str(folder / root) for root in settings.paths))
+    return files
+
+
+def load_tests(folder: Path, settings: Settings) -> list[SqlFile]:
+    """Return the ``.sql`` files of the project's folder ``tests``, sorted by path.
+
+    Raises:
+        WarehouseError: one is not text.
+    """
+    return [] if _tests_are_files(settings) else _load(folder, (TESTS,), (".sql",))
+
+
+def load_yaml(folder: Path, settings: Settings) -> list[SqlFile]:
+    """Return the project's YAML files, sorted by path.
+
+    Raises:
+        WarehouseError: one is not text.
+    """
+    return _load(folder, (*settings.paths, TESTS), (".yml", ".yaml"))
+
+
+def _tests_are_files(settings: Settings) -> bool:
+    return any(PurePosixPath(path).parts[:1] == (TESTS,) for path in settings.paths)
+
+
+def _load(folder: Path, roots: Iterable[str], suffixes: tuple[str, ...]) -> list[SqlFile]:
     found: dict[PurePosixPath, SqlFile] = {}
-    for root in settings.paths:
+    for root in roots:
         for place, folders, names in os.walk(folder / root):
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             for name in names:
-                if name.endswith(".sql") and not name.startswith("."):
+                if name.endswith(suffixes) and not name.startswith("."):
                     file = Path(place, name)
                     path = PurePosixPath(os.path.relpath(file, folder).replace(os.sep, "/"))
                     found[path] = SqlFile(path, str(folder / Path(*path.parts)), _read(file))
-    if not found:
-        fail("WAREHOUSE_PROJECT_EMPTY", folder=" or ".join(str(folder / root) for root in settings.paths))
     return [found[path] for path in sorted(found)]
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from warehouse.errors import SourceText, WarehouseError, diagnostic, fail
 from warehouse.project.files import SqlFile
 from warehouse.project.templates import Reference, Template, find_templates
-from warehouse.project.units import MODEL, Key, Target, Unit, key_of, told, unit_of
+from warehouse.project.units import MODEL, Key, Target, Unit, key_of, test_of, told, unit_of
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,12 @@ class Project:
         return {other for other, after in enumerate(self.after) if at in after}
 
 
-def project_of(files: Sequence[SqlFile]) -> Project:
-    """Return the project of these files.
+def project_of(files: Sequence[SqlFile], tests: Sequence[SqlFile] = ()) -> Project:
+    """Return the project of these files, and of these tests of what they make.
 
     Raises:
-        WarehouseError: a file that does not parse, two files that make the same thing, a ref to nothing, a cycle.
+        WarehouseError: a file that does not parse, two files that make the same thing, a ref to nothing, a cycle, a
+            test that is not one query.
     """
     templates = [find_templates(file) for file in files]
     drafts = [unit_of(template, _as_written) for template in templates]
@@ -54,6 +55,9 @@ def project_of(files: Sequence[SqlFile]) -> Project:
         targets = {reference: _target(template, reference, makers) for reference in template.references}
         moved = any(targets[reference] != _as_written(reference) for reference in targets)
         units.append(unit_of(template, targets.__getitem__) if moved else draft)
+    for template in map(find_templates, tests):
+        targets = {reference: _target(template, reference, makers) for reference in template.references}
+        units.append(test_of(template, targets.__getitem__))
     return _ordered(units)
 
 

@@ -1,4 +1,4 @@
-"""Runs one unit through the engine: its statements, and a REFRESH of streaming tables that were there already."""
+"""Runs one unit through the engine: its statements, with a REFRESH of streaming tables that were there; or a test."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.errors import SourceText, WarehouseError
-from warehouse.project.units import Unit
+from warehouse.project.units import Step, Unit
 
 if TYPE_CHECKING:
     from warehouse.engine import Result
 
 _REFRESH = "REFRESH STREAMING TABLE "
+
+SHOWN = 10
+"""Of the rows that a test finds to be wrong, so many are shown."""
 
 
 class Engine(Protocol):
@@ -39,6 +42,33 @@ def run_unit(
                 yield from engine.run(f"{_REFRESH}{step.refreshes}{' FULL' if full_refresh else ''}")
         except WarehouseError as error:
             raise step.owned(error) from error
+
+
+def count_wrong(unit: Unit, engine: Engine, parameters: Mapping[str, Any] | None = None) -> int:
+    """Run a test; return how many rows are wrong.
+
+    Raises:
+        WarehouseError: pointing into the user's file.
+    """
+    (result,) = _asked(unit.steps[0].within("SELECT count(*) AS wrong FROM (", "\n)"), engine, parameters)
+    (count,) = (count for batch in result.batches for count in batch.column(0).to_pylist())
+    return int(count)
+
+
+def wrong_rows(unit: Unit, engine: Engine, parameters: Mapping[str, Any] | None = None) -> Iterator[Result]:
+    """Run a test again, and yield the result that holds the first rows that are wrong.
+
+    Raises:
+        WarehouseError: pointing into the user's file.
+    """
+    yield from _asked(unit.steps[0].within("SELECT * FROM (", f"\n) LIMIT {SHOWN}"), engine, parameters)
+
+
+def _asked(step: Step, engine: Engine, parameters: Mapping[str, Any] | None) -> Iterator[Result]:
+    try:
+        yield from engine.run(step.source, parameters=parameters or {})
+    except WarehouseError as error:
+        raise step.owned(error) from error
 
 
 def is_refresh(result: Result) -> bool:

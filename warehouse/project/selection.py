@@ -28,6 +28,24 @@ def select(project: Project, words: Iterable[str] = (), exclude: Iterable[str] =
     return sorted(chosen - left_out)
 
 
+def select_tests(project: Project, words: Iterable[str] = (), exclude: Iterable[str] = ()) -> list[int]:
+    """Return the positions of the tests that are chosen, themselves or by what they read; all of them for no words.
+
+    Raises:
+        WarehouseError: a word that matches nothing.
+    """
+    exclude = tuple(exclude)
+    chosen = _tests_about(project, select(project, words))
+    left_out = _tests_about(project, select(project, exclude)) if exclude else set()
+    return sorted(chosen - left_out)
+
+
+def _tests_about(project: Project, chosen: Iterable[int]) -> set[int]:
+    of = frozenset(chosen)
+    tests = (at for at, unit in enumerate(project.units) if unit.severity)
+    return {at for at in tests if at in of or project.after[at] & of}
+
+
 def _words(texts: Iterable[str]) -> list[str]:
     return [word for text in texts for word in text.split()]
 

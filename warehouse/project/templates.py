@@ -17,6 +17,7 @@ from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 
 MATERIALIZED = ("view", "table", "streaming_table")
+SEVERITIES = ("error", "warn")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Config:
         alias: the name to use instead of the file's.
         schema: the schema to create it in.
         tags: words for ``--select tag:…``.
+        severity: of a test, one of ``SEVERITIES``, or None when left out.
         span: the call in the file, or None when there is none.
     """
 
@@ -44,6 +46,7 @@ class Config:
     alias: str | None = None
     schema: str | None = None
     tags: tuple[str, ...] = ()
+    severity: str | None = None
     span: Span | None = None
 
 
@@ -169,13 +172,15 @@ def _config(file: SqlFile, call: _Call, span: Span) -> Config:
     tags = values.pop("tags", ())
     tags = (tags,) if isinstance(tags, str) else tuple(map(str, tags)) if isinstance(tags, (list, tuple)) else ()
     for key, value in values.items():
-        if key not in ("materialized", "alias", "schema"):
-            _fail(file, span, f"{key} is not one of materialized, alias, schema, tags in")
+        if key not in ("materialized", "alias", "schema", "severity"):
+            _fail(file, span, f"{key} is not one of materialized, alias, schema, tags, severity in")
         if not isinstance(value, str) or not value:
             _fail(file, span, f"{key} is not a string in")
     chosen = values.get("materialized")
     if call.arguments or (chosen is not None and chosen not in MATERIALIZED):
         _fail(file, span, f"materialized is one of {', '.join(MATERIALIZED)}, unlike in")
+    if "severity" in values and values["severity"] not in SEVERITIES:
+        _fail(file, span, f"severity is {' or '.join(SEVERITIES)}, unlike in")
     return Config(**values, tags=tags, span=span)  # type: ignore[arg-type]
 
 

@@ -7,13 +7,14 @@ its ``config`` says). Every other file runs as it stands. Names are compared wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NoReturn
 
 from warehouse.engine import parse, partner, split
 from warehouse.engine import statements as s
-from warehouse.errors import SourceText, WarehouseError, diagnostic
+from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 from warehouse.project.templates import Reference, Template, quoted
 
@@ -65,6 +66,11 @@ class Step:
     shift: int = 0
     refreshes: str | None = None
 
+    def within(self, before: str, after: str) -> Step:
+        """Return the statement with text before and after it, which no error points at."""
+        text = f"{before}{self.source.text}{after}"
+        return replace(self, source=replace(self.source, text=text), shift=self.shift + len(before))
+
     def owned(self, error: WarehouseError) -> WarehouseError:
         """Return an error about ``source`` as one about the user's own words."""
         if error.source is not None and error.source.text != self.source.text:
@@ -84,6 +90,8 @@ class Unit:
         writes: names it inserts into and the like.
         reads: names it reads that it does not make.
         tags: its ``config``'s.
+        materialized: of a file that is one query, what becomes of it: ``view``, ``table`` or ``streaming_table``.
+        severity: of a test, ``error`` or ``warn``; None: it is none. A test is one query, for rows that are wrong.
     """
 
     file: SqlFile
@@ -92,6 +100,8 @@ class Unit:
     writes: frozenset[Key]
     reads: frozenset[Key]
     tags: tuple[str, ...] = ()
+    materialized: str | None = None
+    severity: str | None = None
 
 
 def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
@@ -100,6 +110,47 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     Raises:
         WarehouseError: the file does not parse; positions are the file's.
     """
+    steps, parsed = _parsed(template, target)
+    config, materialized = template.config, None
+    if len(parsed) == 1 and _is_query(parsed[0]):
+        materialized = config.materialized or "view"
+        steps = [_model(template, steps[0], _CREATE[materialized])]
+        parsed = [parse(steps[0].source)]
+    elif config.materialized or config.alias or config.schema:
+        _misplaced(template, "WAREHOUSE_PROJECT_CONFIG_MISPLACED")
+    if config.severity:
+        _misplaced(template, "WAREHOUSE_PROJECT_SEVERITY_MISPLACED")
+    steps = [replace(step, refreshes=_refreshes(statement)) for step, statement in zip(steps, parsed, strict=True)]
+    makes = tuple(chain.from_iterable(map(_makes, parsed)))
+    made = {each.key for each in makes}
+    writes = set(chain.from_iterable(map(_writes, parsed)))
+    reads = _all_read(template, target, parsed)
+    return Unit(
+        template.file, tuple(steps), makes, frozenset(writes - made), frozenset(reads - made), config.tags, materialized
+    )  # fmt: skip
+
+
+def test_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
+    """Return the unit of a test's file.
+
+    Raises:
+        WarehouseError: the file does not parse, or is not one query; positions are the file's.
+    """
+    steps, parsed = _parsed(template, target)
+    config = template.config
+    if len(parsed) != 1 or not _is_query(parsed[0]):
+        error = diagnostic("WAREHOUSE_PROJECT_TEST", Span(0, 1) if template.file.text else None)
+        raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
+    if config.materialized or config.alias or config.schema:
+        _misplaced(template, "WAREHOUSE_PROJECT_TEST")
+    reads = frozenset(_all_read(template, target, parsed))
+    severity = config.severity or "error"
+    return Unit(template.file, tuple(steps), (), frozenset(), reads, config.tags, severity=severity)
+
+
+def _parsed(
+    template: Template, target: Callable[[Reference], Target]
+) -> tuple[list[Step], list[s.Statement]]:  # fmt: skip
     steps: list[Step] = []
     parsed: list[s.Statement] = []
     for source, own in _sources(template, lambda reference: target(reference).parts):
@@ -110,26 +161,18 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
             raise step.owned(error) from None
         steps.append(step)
         parsed.append(statement)
-    if len(parsed) == 1 and _is_query(parsed[0]):
-        steps = [_model(template, steps[0])]
-        parsed = [parse(steps[0].source)]
-    elif template.config.span and (template.config.materialized or template.config.alias or template.config.schema):
-        misplaced = diagnostic("WAREHOUSE_PROJECT_CONFIG_MISPLACED", template.config.span)
-        raise WarehouseError(misplaced, source=SourceText(template.file.text, template.file.name))
-    steps = [replace(step, refreshes=_refreshes(statement)) for step, statement in zip(steps, parsed, strict=True)]
-    makes = tuple(chain.from_iterable(map(_makes, parsed)))
-    made = {each.key for each in makes}
-    reads = set(chain.from_iterable(map(_reads, parsed)))
-    reads |= {target(reference).key for reference in template.references}
-    writes = set(chain.from_iterable(map(_writes, parsed)))
-    return Unit(
-        template.file,
-        tuple(steps),
-        makes,
-        frozenset(writes - made),
-        frozenset(reads - made),
-        template.config.tags,
-    )
+    return steps, parsed
+
+
+def _all_read(
+    template: Template, target: Callable[[Reference], Target], parsed: Iterable[s.Statement]
+) -> set[Key]:  # fmt: skip
+    return set(chain.from_iterable(map(_reads, parsed))) | {target(each).key for each in template.references}
+
+
+def _misplaced(template: Template, condition: str) -> NoReturn:
+    error = diagnostic(condition, template.config.span)
+    raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
 
 
 def key_of(parts: tuple[str, ...]) -> Key:
@@ -178,11 +221,11 @@ def _is_query(statement: s.Statement) -> bool:
     return isinstance(statement, (s.SparkStatement, s.QueryStatement)) and statement.verb == "SELECT"
 
 
-def _model(template: Template, step: Step) -> Step:
+def _model(template: Template, step: Step, create: str) -> Step:
     config = template.config
     name = config.alias or template.file.path.stem
     parts = (config.schema, name) if config.schema else (name,)
-    prefix = _CREATE[config.materialized or "view"].format(name=quoted(parts))
+    prefix = create.format(name=quoted(parts))
     return replace(step, source=replace(step.source, text=prefix + step.source.text), shift=len(prefix))
 
 

@@ -1,0 +1,67 @@
+"""``warehouse-sql docs``: a page about a project, and its manifest, with the columns that the warehouse has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from warehouse.cli.arguments import Invocation, UsageError
+from warehouse.cli.codes import OK
+from warehouse.cli.console import Console
+from warehouse.errors import WarehouseError
+from warehouse.project.described import Columns, about
+from warehouse.project.files import Settings
+from warehouse.project.loading import load_project
+from warehouse.project.manifest import manifest
+from warehouse.project.page import page
+from warehouse.project.runs import Engine
+from warehouse.project.units import Made
+
+TARGET = "target"
+
+
+def write(invocation: Invocation, settings: Settings, engine: Engine | None, console: Console) -> int:
+    """Write ``index.html`` and ``manifest.json``; without an engine, without the columns' types.
+
+    Raises:
+        UsageError: the folder cannot be written.
+        WarehouseError: the project is none.
+    """
+    loaded = load_project(invocation.project, settings)
+    made = [each for unit in loaded.whole.units for each in unit.makes]
+    known = about(loaded, _columns(engine, made) if engine else {})
+    folder: Path = invocation.target or invocation.project / TARGET
+    told = manifest(settings.name, loaded.whole, known)
+    texts = {
+        "index.html": page(settings.name, loaded.whole, known),
+        "manifest.json": json.dumps(told, indent=2, ensure_ascii=False) + "\n",
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror or error}") from None
+    console.report(f"{settings.name}: wrote {' and '.join(str(folder / name) for name in texts)}")
+    return OK
+
+
+def _columns(engine: Engine, made: list[Made]) -> Columns:
+    return {each.key: found for each in made if (found := dict(_described(engine, each)))}
+
+
+def _described(engine: Engine, made: Made) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the columns of one thing with their types and comments; none where it is not in the warehouse yet."""
+    if made.kind == "model":
+        return
+    try:
+        for result in engine.run(f"DESCRIBE {'STREAM' if made.kind == 'stream' else 'TABLE'} {made.name}"):
+            for batch in result.batches:
+                for row in batch.to_pylist():
+                    name, kind, comment, *_ = row.values()
+                    if not name or name.startswith("#"):
+                        return  # what follows is about partitions
+                    yield name, (kind or "", comment or "")
+    except WarehouseError:
+        return
