@@ -45,8 +45,8 @@ def test_run() -> None:
     [
         (["--server", "localhost"], "write HOST:PORT"),
         (["serve", "--port", "x"], "invalid int value"),
-        (["test", "--project", "p"], "test (checks a project's tests) is not built yet"),
-        (["docs"], "is not built yet"),
+        (["test", "--target", "t"], "unknown: --target t"),
+        (["docs", "-e", "SELECT 1"], "unknown: -e SELECT 1"),
         (["report.sql"], "a file of SQL after -f"),
         (["-e", "SELECT 1", "run"], "do not go with run"),
         (["run", "-e", "SELECT 1"], "unknown: -e SELECT 1"),

@@ -169,4 +169,4 @@ def _table(project: Project, chosen: list[int]) -> str:
         )
         after = ", ".join(str(project.units[each].file.path) for each in sorted(project.after[at]))
         lines.append(f"{number:>{len(str(len(chosen)))}}  {path:<{width}}  {what}{f'  after {after}' if after else ''}")
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in lines)

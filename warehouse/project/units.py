@@ -7,6 +7,7 @@ its ``config`` says). Every other file runs as it stands. Names are compared wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -139,10 +140,12 @@ def test_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     steps, parsed = _parsed(template, target)
     config = template.config
     if len(parsed) != 1 or not _is_query(parsed[0]):
-        error = diagnostic("WAREHOUSE_PROJECT_TEST", Span(0, 1) if template.file.text else None)
-        raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
+        odd = steps[min(1, len(steps) - 1)].own if steps else None
+        word = re.match(r"\w+", odd.text) if odd else None
+        error = diagnostic("WAREHOUSE_PROJECT_TEST", Span(*word.span()) if word else None, file=template.file.name)
+        raise WarehouseError(error, source=odd)
     if config.materialized or config.alias or config.schema:
-        _misplaced(template, "WAREHOUSE_PROJECT_TEST")
+        _misplaced(template, "WAREHOUSE_PROJECT_TEST", file=template.file.name)
     reads = frozenset(_all_read(template, target, parsed))
     severity = config.severity or "error"
     return Unit(template.file, tuple(steps), (), frozenset(), reads, config.tags, severity=severity)
@@ -170,8 +173,8 @@ def _all_read(
     return set(chain.from_iterable(map(_reads, parsed))) | {target(each).key for each in template.references}
 
 
-def _misplaced(template: Template, condition: str) -> NoReturn:
-    error = diagnostic(condition, template.config.span)
+def _misplaced(template: Template, condition: str, **words: str) -> NoReturn:
+    error = diagnostic(condition, template.config.span, **words)
     raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
 
 

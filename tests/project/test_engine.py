@@ -1,0 +1,81 @@
+"""A project that is run, tested and told about on an engine that is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.conftest import Done
+from tests.project.test_run import told
+from warehouse.cli.main import main
+
+if TYPE_CHECKING:
+    from warehouse.engine import Engine
+
+
+class Borrowed:
+    """An engine that stays open when the command line closes it."""
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def close(self) -> None:
+        """Leave it open."""
+
+
+SMALL = {
+    "readings.sql": "{{ config(materialized='table') }}\n"
+    "SELECT * FROM VALUES ('A', 1), ('B', -2), (NULL, 3), ('A', 4) AS t(station, v) -- all there are",
+    "stations.sql": "SELECT 'A' AS name",
+    "live.sql": "CREATE STREAMING TABLE IF NOT EXISTS live AS SELECT station, sum(v) AS total FROM STREAM readings"
+    " GROUP BY station WINDOW GLOBAL TRIGGER EVERY ROW",
+    "schema.yml": """
+        models:
+          - name: readings
+            description: What was read.
+            columns:
+              - name: station
+                data_tests: [unique, not_null, relationships: {to: ref('stations'), field: name}]
+              - name: v
+                data_tests: [accepted_values: {values: [1, "-2", 3, 4]}, not_null: {where: v > :least}]
+        """,
+    "tests/none_below.sql": "SELECT * FROM readings WHERE v < :least ORDER BY v -- wrong",
+    "tests/by_station.sql": "SELECT station FROM STREAM readings GROUP BY station HAVING count(*) > 2 WINDOW GLOBAL",
+}
+
+
+def test_on_an_engine(
+    engine: Engine, schema: str, write: Callable[..., None], capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    opened = Borrowed(engine)
+
+    def called(*words: str) -> Done:
+        code = main((*words, "--project", "p"), lambda *_, **__: opened)
+        out, err = capfdbinary.readouterr()
+        return Done(code, out.decode(), err.decode())
+
+    write(SMALL)
+    assert called("run").code == 0
+    done = called("test", "--param", "least=0")
+    assert done.code == 1
+    assert [line.split(" (")[0] for line in told(done)[:-1]] == [
+        "1 of 7 PASS by_station",
+        "2 of 7 FAIL none_below: 1 row wrong",
+        "3 of 7 FAIL unique_readings_station: 1 row wrong",
+        "4 of 7 FAIL not_null_readings_station: 1 row wrong",
+        "5 of 7 FAIL relationships_readings_station__name__ref_stations: 1 row wrong",
+        "6 of 7 PASS accepted_values_readings_v__1__2__3__4",
+        "7 of 7 PASS not_null_readings_v",
+    ]
+    assert done.out == "station,v\nB,-2\nstation,n_records\nA,2\nstation,v\n,3\nstation,v\nB,-2\n"
+    assert called("docs").code == 0
+    nodes = json.loads(Path("p/target/manifest.json").read_text())["nodes"]
+    assert nodes["model.p.readings"]["columns"]["v"]["data_type"] == "int"
+    assert nodes["operation.p.live"]["columns"]["total"]["data_type"] == "bigint"
