@@ -71,7 +71,7 @@ def test_on_an_engine(
         "3 of 7 FAIL unique_readings_station: 1 row wrong",
         "4 of 7 FAIL not_null_readings_station: 1 row wrong",
         "5 of 7 FAIL relationships_readings_station__name__ref_stations: 1 row wrong",
-        "6 of 7 PASS accepted_values_readings_v__1__2__3__4",
+        "6 of 7 PASS accepted_values_readings_v__1___2__3__4",
         "7 of 7 PASS not_null_readings_v",
     ]
     assert done.out == "station,v\nB,-2\nstation,n_records\nA,2\nstation,v\n,3\nstation,v\nB,-2\n"
