@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from warehouse.cli.arguments import Invocation, UsageError
@@ -16,13 +17,16 @@ from warehouse.project.loading import load_project
 from warehouse.project.manifest import manifest
 from warehouse.project.page import page
 from warehouse.project.runs import Engine
+from warehouse.project.templates import quoted
 from warehouse.project.units import Made
 
 TARGET = "target"
 
 
-def write(invocation: Invocation, settings: Settings, engine: Engine | None, console: Console) -> int:
-    """Write ``index.html`` and ``manifest.json``; without an engine, without the columns' types.
+def write(
+    invocation: Invocation, settings: Settings, opened: AbstractContextManager[Engine] | None, console: Console
+) -> int:  # fmt: skip
+    """Write ``index.html`` and ``manifest.json``; where no engine is to be ``opened``, without the columns' types.
 
     Raises:
         UsageError: the folder cannot be written.
@@ -30,7 +34,11 @@ def write(invocation: Invocation, settings: Settings, engine: Engine | None, con
     """
     loaded = load_project(invocation.project, settings)
     made = [each for unit in loaded.whole.units for each in unit.makes]
-    known = about(loaded, _columns(engine, made) if engine else {})
+    columns: Columns = {}
+    if opened:
+        with opened as engine:
+            columns = {each.key: found for each in made if (found := dict(_described(engine, each)))}
+    known = about(loaded, columns)
     folder: Path = invocation.target or invocation.project / TARGET
     told = manifest(settings.name, loaded.whole, known)
     texts = {
@@ -47,21 +55,18 @@ def write(invocation: Invocation, settings: Settings, engine: Engine | None, con
     return OK
 
 
-def _columns(engine: Engine, made: list[Made]) -> Columns:
-    return {each.key: found for each in made if (found := dict(_described(engine, each)))}
-
-
 def _described(engine: Engine, made: Made) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the columns of one thing with their types and comments; none where it is not in the warehouse yet."""
     if made.kind == "model":
         return
+    name = quoted(made.key)
     try:
-        for result in engine.run(f"DESCRIBE {'STREAM' if made.kind == 'stream' else 'TABLE'} {made.name}"):
+        for result in engine.run(f"DESCRIBE {'STREAM' if made.kind == 'stream' else 'TABLE'} {name}"):
             for batch in result.batches:
                 for row in batch.to_pylist():
-                    name, kind, comment, *_ = row.values()
-                    if not name or name.startswith("#"):
+                    column, kind, comment, *_ = row.values()
+                    if not column or column.startswith("#"):
                         return  # what follows is about partitions
-                    yield name, (kind or "", comment or "")
+                    yield column, (kind or "", comment or "")
     except WarehouseError:
         return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -170,18 +170,22 @@ def _project(invocation: Invocation, console: Console, output: Output, opener: O
     if command == "test" and invocation.dry_run:
         return projects.plan_tests(invocation, output)
     settings = load_settings(invocation.project)
-    if command == "docs" and invocation.dry_run:
-        return documenting.write(invocation, settings, None, console)
-    interrupts, form = _ready(invocation, output)
     folder = invocation.warehouse or settings.warehouse or DEFAULT_WAREHOUSE
-    engine = _opened(opener, folder, dict(settings.settings), console)
-    try:
-        if command == "docs":
-            return documenting.write(invocation, settings, engine, console)
-        act = projects.test if command == "test" else projects.run
+
+    @contextmanager
+    def opened() -> Iterator[Any]:
+        engine = _opened(opener, folder, dict(settings.settings), console)
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+    if command == "docs":
+        return documenting.write(invocation, settings, None if invocation.dry_run else opened(), console)
+    interrupts, form = _ready(invocation, output)
+    act = projects.test if command == "test" else projects.run
+    with opened() as engine:
         return act(invocation, settings, _runner(engine, invocation, console, output, interrupts, form))
-    finally:
-        engine.close()
 
 
 def _ready(invocation: Invocation, output: Output) -> tuple[Any, str]:

@@ -1,9 +1,9 @@
-"""``warehouse-sql run``, ``test``, ``plan`` and ``docs``: what is in a project, one line each on standard error."""
+"""``warehouse-sql run``, ``test`` and ``plan``: a project's files in order, one line each on standard error."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from warehouse.cli.arguments import Invocation
 from warehouse.cli.console import Output, ReaderGone, duration
@@ -44,7 +44,7 @@ def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
     except WarehouseError as error:
         return runner.failed(error)
     chosen = select(project, invocation.select, invocation.exclude)
-    counts = {"OK": 0, "FAILED": 0, "SKIPPED": 0}
+    counts = {"OK": 0, "failed": 0, "skipped": 0}
     bad: set[int] = set()
     worst = OK
     for number, at in enumerate(chosen, 1):
@@ -53,7 +53,7 @@ def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             names = ", ".join(str(project.units[each].file.path) for each in sorted(broken))
             console.report(f"{place} SKIPPED {unit.file.path}: {names} did not run through")
             bad.add(at)
-            counts["SKIPPED"] += 1
+            counts["skipped"] += 1
             continue
         begun = time.monotonic()
         code, words = _run(unit, runner, f"{place} {unit.file.path}", invocation.full_refresh)
@@ -64,16 +64,12 @@ def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             console.report(f"{place} OK {words} ({taken})")
         else:
             bad.add(at)
-            counts["FAILED"] += 1
+            counts["failed"] += 1
             word = "CANCELLED" if code == CANCELLED else "FAILED"
             console.error(f"{place} {word} {unit.file.path} ({taken})")
             if code in (CANCELLED, TROUBLE):
                 break
-    total = f"{settings.name}: {_many(len(chosen), 'file')}"
-    rest = len(chosen) - sum(counts.values())
-    parts = [f"{counts['OK']} OK", f"{counts['FAILED']} failed", f"{counts['SKIPPED']} skipped"]
-    parts += [f"{rest} not run"] if rest else []
-    console.report(f"{total}, {', '.join(parts)} ({duration(time.monotonic() - started)})")
+    console.report(_total(settings.name, len(chosen), "file", counts, started))
     return worst
 
 
@@ -115,11 +111,7 @@ def test(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             except ReaderGone:
                 runner.console.error("standard output was closed")
                 return FAILED
-    parts = [f"{count} {word}" for word, count in counts.items()]
-    rest = len(chosen) - sum(counts.values())
-    parts += [f"{rest} not run"] if rest else []
-    total = f"{settings.name}: {_many(len(chosen), 'test')}, {', '.join(parts)}"
-    console.report(f"{total} ({duration(time.monotonic() - started)})")
+    console.report(_total(settings.name, len(chosen), "test", counts, started))
     return worst
 
 
@@ -133,6 +125,13 @@ def _judged(unit: Unit, runner: Runner, label: str) -> tuple[int, int]:
         yield from ()
 
     return runner.results(results(), label), wrong
+
+
+def _total(name: str, chosen: int, noun: str, counts: Mapping[str, int], started: float) -> str:
+    """Return the last line: how many there were, and what became of how many of them."""
+    rest = chosen - sum(counts.values())
+    parts = [f"{count} {word}" for word, count in counts.items()] + ([f"{rest} not run"] if rest else [])
+    return f"{name}: {_many(chosen, noun)}, {', '.join(parts)} ({duration(time.monotonic() - started)})"
 
 
 def _many(count: int, word: str) -> str:

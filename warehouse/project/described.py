@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from warehouse.project.graph import Project
 from warehouse.project.loading import Loaded
-from warehouse.project.units import Key, Made, Unit
+from warehouse.project.units import Key, Made
 
 Columns = Mapping[Key, Mapping[str, tuple[str, str]]]
 """By the names of what is in the warehouse its columns' types and comments."""
@@ -38,27 +37,24 @@ class About:
     Attributes:
         description: what its YAML file says, else the comment that it begins with.
         tables: what it creates.
-        tests: positions of the tests that read it.
     """
 
     description: str
     tables: tuple[Table, ...]
-    tests: tuple[int, ...]
 
 
 def about(loaded: Loaded, columns: Columns) -> dict[int, About]:
     """Return what is known of each file, by its position in the project."""
-    project = loaded.whole
     said = {each.name.lower(): each for each in loaded.tables if each.reference.startswith("ref(")}
     out = {}
-    for at, unit in enumerate(project.units):
+    for at, unit in enumerate(loaded.whole.units):
         tables, descriptions = [], []
         for made in unit.makes:
             told = said.get(made.key[-1])
             descriptions += [told.description] if told and told.description else []
             tables.append(Table(made, _columns(told.columns if told else {}, columns.get(made.key, {}))))
         description = "\n\n".join(descriptions) or _first_comment(unit.file.text)
-        out[at] = About(description, tuple(tables), _tests(project, at, unit))
+        out[at] = About(description, tuple(tables))
     return out
 
 
@@ -68,12 +64,6 @@ def _columns(said: Mapping[str, str], known: Mapping[str, tuple[str, str]]) -> t
     found = [Column(name, kind, texts.get(name.lower()) or comment) for name, (kind, comment) in known.items()]
     names = {name.lower() for name in known}
     return (*found, *(Column(name, "", text) for name, text in said.items() if name.lower() not in names))
-
-
-def _tests(project: Project, at: int, unit: Unit) -> tuple[int, ...]:
-    if unit.severity:
-        return ()
-    return tuple(other for other, test in enumerate(project.units) if test.severity and at in project.after[other])
 
 
 def _first_comment(text: str) -> str:

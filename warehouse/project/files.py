@@ -131,7 +131,8 @@ def _load(folder: Path, roots: Iterable[str], suffixes: tuple[str, ...]) -> list
                 if name.endswith(suffixes) and not name.startswith("."):
                     file = Path(place, name)
                     path = PurePosixPath(os.path.relpath(file, folder).replace(os.sep, "/"))
-                    found[path] = SqlFile(path, str(folder / Path(*path.parts)), _read(file))
+                    if path not in found:
+                        found[path] = SqlFile(path, str(folder / Path(*path.parts)), _read(file))
     return [found[path] for path in sorted(found)]
 
 

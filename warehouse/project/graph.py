@@ -30,13 +30,14 @@ class Project:
         """Return what unit ``at`` depends on (``up``) or what depends on it, ``depth`` steps far; itself included."""
         found, edge = {at}, {at}
         while edge and (depth is None or depth > 0):
-            near = (self.after[each] if up else self._before(each) for each in edge)
+            near = (self.after[each] if up else self.needing(each) for each in edge)
             edge = set().union(*near) - found
             found |= edge
             depth = None if depth is None else depth - 1
         return found
 
-    def _before(self, at: int) -> set[int]:
+    def needing(self, at: int) -> set[int]:
+        """Return the units that depend on unit ``at`` directly."""
         return {other for other, after in enumerate(self.after) if at in after}
 
 

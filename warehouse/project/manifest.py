@@ -25,10 +25,7 @@ def manifest(name: str, project: Project, about: Mapping[int, About]) -> dict[st
     """
     ids = [unique_id(name, unit) for unit in project.units]
     parents = {ids[at]: [ids[each] for each in sorted(after)] for at, after in enumerate(project.after)}
-    children: dict[str, list[str]] = {each: [] for each in ids}
-    for child, needed in parents.items():
-        for parent in needed:
-            children[parent].append(child)
+    children = {ids[at]: [ids[each] for each in sorted(project.needing(at))] for at in range(len(ids))}
     nodes = {
         each: _node(name, unit, each, parents[each], about[at])
         for at, (each, unit) in enumerate(zip(ids, project.units, strict=True))
@@ -49,9 +46,8 @@ def kind_of(unit: Unit) -> str:
 
 
 def _node(name: str, unit: Unit, its_id: str, needs: list[str], about: About) -> dict[str, Any]:
-    config = {"materialized": "test", "severity": unit.severity} if unit.severity else {}
-    if unit.materialized:
-        config = {"materialized": unit.materialized}
+    materialized = "test" if unit.severity else unit.materialized
+    config = {"materialized": materialized, "severity": unit.severity}
     return {
         "unique_id": its_id,
         "name": unit.file.path.stem,
@@ -64,7 +60,7 @@ def _node(name: str, unit: Unit, its_id: str, needs: list[str], about: About) ->
         "creates": [{"kind": made.kind, "name": made.name} for made in unit.makes],
         "depends_on": {"nodes": needs},
         "tags": list(unit.tags),
-        "config": {**config, "tags": list(unit.tags)},
+        "config": {**{key: value for key, value in config.items() if value}, "tags": list(unit.tags)},
         "description": about.description,
         "columns": {
             column.name: {"name": column.name, "data_type": column.type, "description": column.description}

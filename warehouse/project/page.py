@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from html import escape
 
@@ -54,15 +55,14 @@ def graph(project: Project, files: list[int]) -> str:
     """Return a picture (SVG) of what needs what: whatever a file needs stands to its left."""
     column: dict[int, int] = {}
     places: dict[int, tuple[int, int]] = {}
-    heights: dict[int, int] = {}
+    heights: Counter[int] = Counter()
     for at in files:
-        column[at] = 1 + max((column[each] for each in project.after[at] if each in column), default=-1)
-        row = heights.setdefault(column[at], 0)
+        column[at] = 1 + max((column[each] for each in project.after[at]), default=-1)
+        places[at] = (column[at] * _WIDE, heights[column[at]] * _HIGH)
         heights[column[at]] += 1
-        places[at] = (column[at] * _WIDE, row * _HIGH)
     lines, boxes = [], []
     for at, (x, y) in places.items():
-        for each in sorted(project.after[at] & places.keys()):
+        for each in sorted(project.after[at]):
             from_x, from_y = places[each][0] + _BOX, places[each][1] + 16
             bend = (from_x + x) // 2
             lines.append(f'<path d="M{from_x},{from_y} C{bend},{from_y} {bend},{y + 16} {x},{y + 16}"/>')
@@ -90,13 +90,13 @@ def _section(project: Project, at: int, about: About) -> str:
     unit = project.units[at]
     tags = " ".join(f'<span class="tag">{escape(tag)}</span>' for tag in unit.tags)
     said = "".join(f"<p>{escape(part)}</p>" for part in about.description.split("\n\n") if part)
-    needed = [other for other, after in enumerate(project.after) if at in after]
+    needing = [project.units[each] for each in sorted(project.needing(at))]
     sides = {
-        "needs": [_link(project.units[each]) for each in sorted(project.after[at])],
-        "is needed by": [_link(project.units[each]) for each in needed if not project.units[each].severity],
-        "is tested by": [_link(project.units[each]) for each in about.tests],
+        "needs": [project.units[each] for each in sorted(project.after[at])],
+        "is needed by": [other for other in needing if not other.severity],
+        "is tested by": [other for other in needing if other.severity],
     }
-    edges = "".join(f"<p>{word}: {', '.join(links)}</p>" for word, links in sides.items() if links)
+    edges = "".join(f"<p>{word}: {', '.join(map(_link, units))}</p>" for word, units in sides.items() if units)
     return (
         f'<h2 id="{_anchor(unit)}">{escape(unit.file.path.stem)} {tags}</h2>'
         f'<p class="quiet">{escape(str(unit.file.path))}</p>{said}{"".join(map(_columns, about.tables))}{edges}'

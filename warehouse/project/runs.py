@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.errors import SourceText, WarehouseError
@@ -18,7 +19,7 @@ SHOWN = 10
 
 
 class Engine(Protocol):
-    """What running a unit needs of the engine."""
+    """What running a unit, and asking for columns, needs of the engine."""
 
     def run(self, text: str | SourceText, *, parameters: Mapping[str, Any] = ...) -> Iterator[Result]:
         """Run a text, one result per statement."""
@@ -35,13 +36,11 @@ def run_unit(
         WarehouseError: pointing into the user's file.
     """
     for step in unit.steps:
-        try:
+        with _owned(step):
             existed = step.refreshes is not None and _exists(engine, step.refreshes)
             yield from engine.run(step.source, parameters=parameters or {})
             if existed:
                 yield from engine.run(f"{_REFRESH}{step.refreshes}{' FULL' if full_refresh else ''}")
-        except WarehouseError as error:
-            raise step.owned(error) from error
 
 
 def count_wrong(unit: Unit, engine: Engine, parameters: Mapping[str, Any] | None = None) -> int:
@@ -50,8 +49,10 @@ def count_wrong(unit: Unit, engine: Engine, parameters: Mapping[str, Any] | None
     Raises:
         WarehouseError: pointing into the user's file.
     """
-    (result,) = _asked(unit.steps[0].within("SELECT count(*) AS wrong FROM (", "\n)"), engine, parameters)
-    (count,) = (count for batch in result.batches for count in batch.column(0).to_pylist())
+    step = unit.steps[0].within("SELECT count(*) AS wrong FROM (", "\n)")
+    with _owned(step):
+        (result,) = engine.run(step.source, parameters=parameters or {})
+        (count,) = (count for batch in result.batches for count in batch.column(0).to_pylist())
     return int(count)
 
 
@@ -61,12 +62,16 @@ def wrong_rows(unit: Unit, engine: Engine, parameters: Mapping[str, Any] | None 
     Raises:
         WarehouseError: pointing into the user's file.
     """
-    yield from _asked(unit.steps[0].within("SELECT * FROM (", f"\n) LIMIT {SHOWN}"), engine, parameters)
-
-
-def _asked(step: Step, engine: Engine, parameters: Mapping[str, Any] | None) -> Iterator[Result]:
-    try:
+    step = unit.steps[0].within("SELECT * FROM (", f"\n) LIMIT {SHOWN}")
+    with _owned(step):
         yield from engine.run(step.source, parameters=parameters or {})
+
+
+@contextmanager
+def _owned(step: Step) -> Iterator[None]:
+    """Let errors about what runs be about the user's own words."""
+    try:
+        yield
     except WarehouseError as error:
         raise step.owned(error) from error
 

@@ -22,10 +22,7 @@ def select(project: Project, words: Iterable[str] = (), exclude: Iterable[str] =
     Raises:
         WarehouseError: a word that matches nothing.
     """
-    words = _words(words)
-    chosen = set().union(*(_intersection(project, word) for word in words)) if words else set(range(len(project.units)))
-    left_out = set().union(*(_intersection(project, word) for word in _words(exclude)))
-    return sorted(chosen - left_out)
+    return sorted(_chosen(project, words) - _any_of(project, _words(exclude)))
 
 
 def select_tests(project: Project, words: Iterable[str] = (), exclude: Iterable[str] = ()) -> list[int]:
@@ -34,16 +31,22 @@ def select_tests(project: Project, words: Iterable[str] = (), exclude: Iterable[
     Raises:
         WarehouseError: a word that matches nothing.
     """
-    exclude = tuple(exclude)
-    chosen = _tests_about(project, select(project, words))
-    left_out = _tests_about(project, select(project, exclude)) if exclude else set()
-    return sorted(chosen - left_out)
+    chosen = _tests_about(project, _chosen(project, words))
+    return sorted(chosen - _tests_about(project, _any_of(project, _words(exclude))))
 
 
-def _tests_about(project: Project, chosen: Iterable[int]) -> set[int]:
-    of = frozenset(chosen)
+def _tests_about(project: Project, chosen: set[int]) -> set[int]:
     tests = (at for at, unit in enumerate(project.units) if unit.severity)
-    return {at for at in tests if at in of or project.after[at] & of}
+    return {at for at in tests if at in chosen or project.after[at] & chosen}
+
+
+def _chosen(project: Project, texts: Iterable[str]) -> set[int]:
+    words = _words(texts)
+    return _any_of(project, words) if words else set(range(len(project.units)))
+
+
+def _any_of(project: Project, words: Iterable[str]) -> set[int]:
+    return set().union(*(_intersection(project, word) for word in words))
 
 
 def _words(texts: Iterable[str]) -> list[str]:
