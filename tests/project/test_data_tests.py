@@ -134,6 +134,14 @@ def test_a_test_is_not_run_by_run(call: Call, engine: FakeEngine, write: Write) 
         ("models: [{name: a, columns: [{name: b, tests: [not_null, not_null]}]}]", "two tests are called not_null_a_b"),
         ("models: [{name: a, tests: [unique]}]", "belongs to a column, or says column_name"),
         ("models: [{name: a, columns: [{name: b, tests: [relationships: {to: x y, field: z}]}]}]", "to is ref('name')"),
+        ("models: [{name: a, columns: [{name: b, tests: [not_null: , severity: warn]}]}]", "there is no test severity"),
+        ("models: [{name: a, columns: [{name: b, tests: [{not_null: , severity: warn}]}]}]", "there is no test {"),
+        ("models: [{name: a, columns: [{name: b, tests: [[not_null]]}]}]", "there is no test ["),
+        ("models: [{name: a, columns: [{name: b, tests: [{test_name: [x]}]}]}]", "there is no test ["),
+        ("models: [{name: a, columns: [{name: b, tests: [not_null: {tags: 5}]}]}]", "tags is a list"),
+        ("models: [{name: a, columns: [{name: b, tests: [accepted_values: {values: [null]}]}]}]", "needs values"),
+        ("models: [{name: a, at: 2026-13-01}]", "month must be in 1..12"),
+        ("sources: [{name: a, schema: [b], tables: [{name: c}]}]", "a: schema is a name"),
         ("unit_tests: [{name: a}]", "unit_tests: tests of these are not run here"),
         ("seeds: [{name: a, columns: [{name: b, tests: [unique]}]}]", "seeds: tests of these"),
     ],
@@ -146,7 +154,14 @@ def test_yaml_that_nobody_understands(write: Write, yaml: str, words: str) -> No
 
 
 def test_yaml_about_other_things_says_nothing(write: Write) -> None:
-    loaded = load(write, {"a.sql": "SELECT 1", "b.yml": "services: {web: {tests: [x]}}", "c.yaml": "- 1", "d.yml": ""})
+    others = {
+        "b.yml": "services: {web: {tests: [x]}}",
+        "c.yaml": "- 1",
+        "d.yml": "",
+        "e.yml": "a: !Ref b",
+        "f.yml": "{{ x",
+    }
+    loaded = load(write, {"a.sql": "SELECT 1", **others})
     assert loaded.tables == () and names(loaded) == []
 
 
@@ -244,6 +259,24 @@ def test_docs_have_nowhere_to_go(call: Call, write: Write) -> None:  # noqa: F81
     write({"a.sql": "SELECT 1", "target": "a file"})
     done = call("docs", "--project", "p", "--dry-run")
     assert done.code == 2 and done.err.startswith("warehouse-sql: p/target: ")
+
+
+def test_accepted_values_are_what_yaml_reads(write: Write) -> None:
+    asked = "values: [2026-01-02, null, -1.5, 'null', x\\y]"
+    loaded = load(
+        write, {"schema.yml": f"models: [{{name: a, columns: [{{name: b, tests: [accepted_values: {{{asked}}}]}}]}}]",
+                "a.sql": "SELECT 1 AS b"},
+    )  # fmt: skip
+    assert "NOT IN ('2026-01-02', -1.5, 'null', 'x\\\\y')" in loaded.whole.units[-1].steps[0].source.text
+
+
+def test_a_project_may_be_tests_alone(call: Call, write: Write) -> None:  # noqa: F811
+    write({"tests/t.sql": "SELECT * FROM outside"})
+    assert call("test", "--project", "p", "--dry-run").out == "1  tests/t.sql  finds rows that are wrong\n"
+    assert "There are no .sql files in p" in call("run", "--project", "p").err
+    write({"tests/t.sql": "", "warehouse.toml": ""})
+    Path("p/tests/t.sql").unlink()
+    assert "There are no .sql files in p" in call("test", "--project", "p", "--dry-run").err
 
 
 def test_every_known_test_is_a_query() -> None:

@@ -124,10 +124,15 @@ def _running() -> _Parser:
     return running
 
 
+def _project() -> _Parser:
+    project = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    project.add_argument("--project", type=Path, metavar="DIR", help="folder of .sql files (default: the current one)")
+    return project
+
+
 def _selecting() -> _Parser:
-    selecting = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    selecting = _Parser(add_help=False, argument_default=argparse.SUPPRESS, parents=[_project()])
     add = selecting.add_argument
-    add("--project", type=Path, metavar="DIR", help="folder of .sql files (default: the current one)")
     add("--select", "-s", nargs="+", action="extend", metavar="WORD", help="only these: name, +name, name+, path, glob")
     add("--exclude", nargs="+", action="extend", metavar="WORD", help="all but these, in the same words")
     return selecting
@@ -187,7 +192,8 @@ def _parser() -> _Parser:
     run.add_argument("--full-refresh", action="store_true", help="streaming tables start again from nothing")
     command("test", "run the tests of a project: queries for rows that are wrong", general, running, selecting)
     command("plan", "list the files of a project in the order they run", general, selecting)
-    docs = command("docs", "write a page about a project, and its manifest.json", general, running, selecting)
+    docs = command("docs", "write a page about a project, and its manifest.json", general, _project())
+    docs.add_argument("--dry-run", action="store_true", help="start no engine: columns have no types")
     docs.add_argument("--target", type=Path, metavar="DIR", help="where to (default: target in the project's folder)")
     command("doctor", "say what is missing on this machine", general)
     command("serve", "start the Thrift/JDBC endpoint, and run what was started", general, _serving())
@@ -231,6 +237,8 @@ def parse_arguments(words: Sequence[str]) -> Invocation:
         raise UsageError(f"unknown: {' '.join(extra)}\nhint: warehouse-sql --help lists what there is")
     if "server" in given and not re.fullmatch(r"(https?://)?(\[[^\]]+\]|[^:/]+):\d+", given["server"]):
         raise UsageError(f"--server {given['server']}: write HOST:PORT, or http://HOST:PORT")
+    if command != "sql" and "server" in given:
+        raise UsageError(f"--server does not go with {command}: it runs on a warehouse folder of this machine")
     if command != "sql" and "inputs" in given:
         raise UsageError(f"-e, -f and - do not go with {command}: its SQL is in the project's files")
     if given.get("verbose") and given.get("quiet"):

@@ -79,6 +79,8 @@ def _column(name: str) -> str:
 
 def _literal(value: object, is_text: bool) -> str:
     """Return a value of a YAML file as SQL."""
-    if isinstance(value, str) and is_text:
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return "NULL" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)) or not is_text:
+        return str(value)
+    return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"

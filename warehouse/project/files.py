@@ -86,16 +86,16 @@ def load_settings(folder: Path) -> Settings:
     )
 
 
-def load_files(folder: Path, settings: Settings) -> list[SqlFile]:
+def load_files(folder: Path, settings: Settings, may_be_none: bool = False) -> list[SqlFile]:
     """Return the project's ``.sql`` files, sorted by path; hidden folders and its tests are left out.
 
     Raises:
-        WarehouseError: there are none, or one is not text.
+        WarehouseError: there are none, and that may not be; or one is not text.
     """
     files = _load(folder, settings.paths, (".sql",))
     if not _tests_are_files(settings):
         files = [file for file in files if file.path.parts[0] != TESTS]
-    if not files:
+    if not files and not may_be_none:
         fail("WAREHOUSE_PROJECT_EMPTY", folder=" or ".join(str(folder / root) for root in settings.paths))
     return files
 

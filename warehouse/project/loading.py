@@ -32,4 +32,4 @@ def load_project(folder: Path, settings: Settings) -> Loaded:
     """
     tables = tuple(described(load_yaml(folder, settings)))
     tests = [*load_tests(folder, settings), *tests_of(tables)]
-    return Loaded(project_of(load_files(folder, settings), tests), tables)
+    return Loaded(project_of(load_files(folder, settings, may_be_none=bool(tests)), tests), tables)

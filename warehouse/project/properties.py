@@ -26,6 +26,9 @@ GENERIC = {
 }
 """The tests that are known by name, each with the arguments it needs and those it may have."""
 
+_ABOUT_TABLES = re.compile(r"^(models|sources|unit_tests|seeds|snapshots)\s*:", re.MULTILINE)
+"""What a file says of tables, whether or not the rest of it can be read: that of other programs need not be."""
+
 _OTHER_TESTS = ("unit_tests", "seeds", "snapshots")
 _REFERENCE = re.compile(r"(ref|source)\s*\(\s*(['\"][^'\"]+['\"])\s*(?:,\s*(['\"][^'\"]+['\"])\s*)?\)")
 
@@ -78,8 +81,10 @@ def described(files: Iterable[SqlFile]) -> list[Described]:
 def _of_file(file: SqlFile) -> Iterator[Described]:
     try:
         document = yaml.safe_load(file.text)
-    except yaml.YAMLError as error:
-        _wrong(file, " ".join(str(error).split()))
+    except (yaml.YAMLError, ValueError) as error:
+        if _ABOUT_TABLES.search(file.text):
+            _wrong(file, " ".join(str(error).split()))
+        return
     if not isinstance(document, dict):
         return
     for key in _OTHER_TESTS:
@@ -90,6 +95,8 @@ def _of_file(file: SqlFile) -> Iterator[Described]:
         yield _table(file, f"ref({name!r})", name, name, model)
     for source in _maps(file, "sources", document.get("sources")):
         schema = source.get("schema") or _name(file, "sources", source)
+        if not isinstance(schema, str):
+            _wrong(file, f"{source.get('name')}: schema is a name")
         for table in _maps(file, "tables", source.get("tables")):
             name = _name(file, "tables", table)
             yield _table(file, f"source({schema!r}, {name!r})", name, f"source_{schema}_{name}", table)
@@ -120,14 +127,9 @@ def _tests_of(file: SqlFile, where: str, holder: Mapping[str, Any]) -> list[obje
 
 def _check(file: SqlFile, label: str, column: object, asked: object) -> Check:
     """Return one entry of ``data_tests``: a name, or a name with arguments and settings under it or beside it."""
-    if isinstance(asked, dict) and "test_name" in asked:
-        asked = {asked["test_name"]: {key: value for key, value in asked.items() if key != "test_name"}}
-    if isinstance(asked, dict) and len(asked) == 1:
-        ((kind, given),) = asked.items()
-    else:
-        kind, given = asked, {}
+    kind, given = _asked_for(asked)
     where = f"{label}: {kind}"
-    if kind not in GENERIC:
+    if not isinstance(kind, str) or kind not in GENERIC:
         known = ", ".join(GENERIC)
         _wrong(file, f"{label}: there is no test {kind}; known are {known}, and queries in the folder tests")
     if given is not None and not isinstance(given, dict):
@@ -139,6 +141,9 @@ def _check(file: SqlFile, label: str, column: object, asked: object) -> Check:
     name, on = values.pop("name", None), values.pop("column_name", column)
     values.pop("description", None)
     needed, possible = GENERIC[kind]
+    if "values" in values:
+        listed = _list(file, f"{where}: values", values["values"])
+        values["values"] = [value for value in listed if value is not None]  # NULL passes anyway
     for key in needed:
         if values.get(key) in (None, []):
             _wrong(file, f"{where} needs {key}")
@@ -151,16 +156,23 @@ def _check(file: SqlFile, label: str, column: object, asked: object) -> Check:
     severity = str(settings.get("severity", "error")).lower()
     if severity not in SEVERITIES:
         _wrong(file, f"{where}: severity is {' or '.join(SEVERITIES)}")
-    if "values" in values:
-        values["values"] = _list(file, f"{where}: values", values["values"])
     if "to" in values:
         values["to"] = _to(file, where, values["to"])
-    tags = settings.get("tags") or ()
+    tags = settings.get("tags")
     return Check(
-        str(kind), _word(str(name)) if name else _named(str(kind), label, on, values), on, values,
+        kind, _word(str(name)) if name else _named(kind, label, on, values), on, values,
         None if settings.get("where") is None else str(settings["where"]), severity,
-        (tags,) if isinstance(tags, str) else tuple(map(str, tags)),
+        (tags,) if isinstance(tags, str) else tuple(map(str, _list(file, f"{where}: tags", tags))),
     )  # fmt: skip
+
+
+def _asked_for(asked: object) -> tuple[object, object]:
+    """Return which test is asked for, and what is said under its name or, where ``test_name`` names it, beside it."""
+    if isinstance(asked, dict) and "test_name" in asked:
+        return asked["test_name"], {key: value for key, value in asked.items() if key != "test_name"}
+    if isinstance(asked, dict) and len(asked) == 1:
+        return next(iter(asked.items()))
+    return asked, None
 
 
 def _named(kind: str, label: str, column: str, arguments: Mapping[str, Any]) -> str:
