@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 warm: setup
-	$(PYTHON) -m warehouse.execution.warm
+	$(PYTHON) -m warehouse.cli.warm
 
 demo: setup
 	$(PYTHON) sql/demo.py

@@ -21,6 +21,7 @@ import pyarrow as pa
 from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
+from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
@@ -818,6 +819,7 @@ __all__ = [
     "SourceText",
     "TrainingProgress",
     "WarehouseError",
+    "archiving",
     "examine",
     "parse",
     "partner",

@@ -23,7 +23,7 @@ def written(folder: Path, answer: int) -> Path:
 
 
 def test_what_was_compiled_is_used_again(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jars, "class_archive", lambda: tmp_path / "classes.jsa")
+    monkeypatch.setattr(jars, "folder", lambda: tmp_path)
     gateway = engine.spark.sparkContext._gateway
     sources = written(tmp_path / "one", 42)
     java_sources.keep(gateway, sources)
@@ -45,7 +45,7 @@ def test_what_was_compiled_is_used_again(engine: Engine, tmp_path: Path, monkeyp
 def test_a_package_of_what_was_compiled_is_packed_for_tasks(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jars, "class_archive", lambda: tmp_path / "classes.jsa")
+    monkeypatch.setattr(jars, "folder", lambda: tmp_path)
     sources = written(tmp_path / "one", 45)
     assert java_sources.jar(sources, "seen") is None, "nothing is compiled yet"
     java_sources.keep(engine.spark.sparkContext._gateway, sources)
@@ -67,7 +67,7 @@ def test_no_method_locks_its_class_instead_of_its_object() -> None:
 def test_nothing_is_kept_where_nothing_can_be_written(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jars, "class_archive", lambda: tmp_path / "nowhere" / "classes.jsa")
+    monkeypatch.setattr(jars, "folder", lambda: tmp_path / "nowhere")
     gateway = engine.spark.sparkContext._gateway
     sources = written(tmp_path / "one", 44)
     java_sources.keep(gateway, sources)

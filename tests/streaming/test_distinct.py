@@ -57,7 +57,7 @@ def landing(tmp_path: Path) -> Callable[[int], None]:
     return write
 
 
-@pytest.mark.parametrize("window", ["fixed", "sessions", soaked("sliding")])
+@pytest.mark.parametrize("window", ["fixed", soaked("sessions"), soaked("sliding")])
 def test_sets_say_what_all_rows_say(
     engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, window: str
 ) -> None:

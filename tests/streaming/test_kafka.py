@@ -124,6 +124,7 @@ def test_a_step_that_fails_is_run_again_with_the_same_records(broker, topic, mad
     assert values(rows("SELECT rows_in FROM stream_progress('t')")) == [(2,), (1,), (2,)]
 
 
+@pytest.mark.soak
 def test_what_runs_on_asks_the_broker_for_more_through_one_query(broker, topic, made, rows, engine):
     """Whatever else reads the topics for the table in between, or takes the place of what is read."""
     active = engine.spark._jsparkSession.sharedState().activeStreamingQueries()

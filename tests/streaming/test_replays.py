@@ -56,7 +56,7 @@ def told(rows: Rows, name: str) -> tuple[list[dict[str, Any]], ...]:
     ("watermark", "step"),
     [
         (str(DATA / "paper_watermark.csv"), "2 minutes"),
-        ("complete", "2 minutes"),
+        soaked("complete", "2 minutes"),
         soaked(str(DATA / "paper_watermark.csv"), "arrival"),
         soaked("complete", "arrival"),
     ],

@@ -115,7 +115,7 @@ def _class_archive() -> list[Finding]:
         archive = jars.class_archive()
     except WarehouseError:
         return []
-    none = "none; engines start sooner with one (`make warm`, or `python -m warehouse.execution.warm`)"
+    none = "none; engines start sooner with one (`make warm`, or `python -m warehouse.cli.warm`)"
     return [Finding(True, "class archive", str(archive) if archive.exists() else none)]
 
 

@@ -29,6 +29,8 @@ ORGANISATIONS = ("io.delta", "io.unitycatalog")
 
 MANIFEST = "manifest.json"
 
+_LOADED_MOST = ("hadoop-client-api", "scala-library", "spark-")
+
 _SETTINGS = """<ivysettings>
   <settings defaultResolver="central"/>
   <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
@@ -37,8 +39,11 @@ _SETTINGS = """<ivysettings>
 
 
 def spark_jars() -> list[Path]:
-    """Return the jars of the PySpark package, in a fixed order."""
-    return sorted((spark_home() / "jars").glob("*.jar"))
+    """Return the jars of the PySpark package, in a fixed order: first those that most classes come from.
+
+    Java looks for a class, and Spark for the bytes of each closure's, in one jar after the other.
+    """
+    return sorted((spark_home() / "jars").glob("*.jar"), key=lambda jar: (not jar.name.startswith(_LOADED_MOST), jar))
 
 
 def spark_home() -> Path:
@@ -81,9 +86,24 @@ def installed() -> list[Path] | None:
     return None
 
 
+def folder() -> Path:
+    """Return the folder of our jars, where what is made for engines to start sooner is kept too.
+
+    Raises:
+        WarehouseError: the jars are missing and could not be fetched.
+    """
+    return ensure()[0].parent
+
+
 def class_archive() -> Path:
-    """Return where the archive of loaded classes is kept, whether there is one or not."""
-    return ensure()[0].parent / "classes.jsa"
+    """Return where the archive of classes is kept that this Java loads from these jars, whether there is one or not.
+
+    Raises:
+        WarehouseError: there is no Java, or the jars are missing and could not be fetched.
+    """
+    program = java.required().path
+    wanted = [str(program), str(program.stat().st_mtime_ns), *(jar.name for jar in [*ensure(), *spark_jars()])]
+    return folder() / f"classes-{hashlib.sha256('|'.join(wanted).encode()).hexdigest()[:16]}.jsa"
 
 
 def broken(folder: Path) -> list[str]:

@@ -103,4 +103,4 @@ def _kept(sources: Path) -> Path:
     told = hashlib.sha256(pyspark.__version__.encode())
     for file in sorted(sources.rglob("*.java")):
         told.update(file.read_bytes())
-    return jars.class_archive().parent / f"compiled-{told.hexdigest()[:16]}"
+    return jars.folder() / f"compiled-{told.hexdigest()[:16]}"

@@ -23,13 +23,11 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.serializers import UTF8Deserializer, read_int
 
 from warehouse.errors import fail
-from warehouse.execution import jars, java
+from warehouse.execution import archive, jars, java
 
 START_TIMEOUT = 60.0
 END_TIMEOUT = 10.0
 ARCHIVE_TIMEOUT = 120.0
-
-archive_to: Path | None = None  # set while ``warm`` trains: the archive that the next JVM writes as it ends
 
 _WATCH = 'read -r _; kill -9 "$0" 2>/dev/null; rm -rf "$1"'
 
@@ -106,7 +104,7 @@ def launch(
     address = scratch / "address"
     command = [
         *(str(program), "-cp", os.pathsep.join(map(str, class_path)), f"-Xmx{memory}"),
-        *(*_COLLECTOR, _CODE, *_OPTIMIZED_LATER, _PAGES, "-Xss4m", *java.MODULE_OPTIONS, *_archive_options()),
+        *(*_COLLECTOR, _CODE, *_OPTIMIZED_LATER, _PAGES, "-Xss4m", *java.MODULE_OPTIONS, *archive.options()),
         f"-Djava.io.tmpdir={scratch}",
         *(f"-D{name}={value}" for name, value in properties.items()),
         "org.apache.spark.api.python.PythonGatewayServer",
@@ -139,7 +137,8 @@ def end(machine: Machine) -> None:
     """End the JVM in order; kill it when it does not go."""
     with contextlib.suppress(Exception):
         machine.gateway.shutdown()
-    _end(machine.process, machine.watcher, machine.scratch, ARCHIVE_TIMEOUT if archive_to else END_TIMEOUT)
+    patience = ARCHIVE_TIMEOUT if archive.is_being_written() else END_TIMEOUT
+    _end(machine.process, machine.watcher, machine.scratch, patience)
 
 
 def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], scratch: Path, patience: float) -> None:
@@ -156,15 +155,6 @@ def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], scr
         process.kill()
         process.wait()
     shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _archive_options() -> list[str]:
-    """Return the options that write the archive of loaded classes, or use it when there is one."""
-    quiet = ["-Xlog:disable", "-Xlog:all=error:stderr"]
-    if archive_to is not None:
-        return [*quiet, f"-XX:ArchiveClassesAtExit={archive_to}"]
-    archive = jars.class_archive()
-    return [*quiet, f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
 
 
 def _environment(address: Path) -> dict[str, str]:

@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
 from warehouse.execution import folder as folders
-from warehouse.execution import jars, jvm, local_files, lock, relocate
+from warehouse.execution import jars, jvm, local_files, lock, lookups, relocate
 from warehouse.execution import settings as setting
 from warehouse.execution.folder import Folder
 
@@ -183,6 +183,7 @@ def _open(
     if place.moved_from is not None:
         relocate.metastore(machine.view, place)
     folders.record(place)
+    lookups.install(machine.gateway)
     local_files.install(machine.gateway)
     spark = _session(machine.gateway, _configuration(place, told, ours))
     if extending is not None:
