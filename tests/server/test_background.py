@@ -72,6 +72,54 @@ def test_paths_start_where_the_command_is_given(engine: Engine, local: dict[str,
     assert (done.returncode, done.stdout) == (0, "a\n7\n"), done.stderr
 
 
+def test_projects_run_there_too(engine: Engine, local: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "p" / "tests").mkdir(parents=True)
+    (tmp_path / "p" / "told_there.sql").write_text("SELECT explode(array(1, 2, 3)) AS n")
+    (tmp_path / "p" / "tests" / "above_two.sql").write_text("SELECT n FROM told_there WHERE n > :most")
+    done = run(engine, local, "run", "--project", "p", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "1 of 1 OK created view told_there" in done.stderr
+    assert run(engine, local, "-e", "SELECT sum(n) AS n FROM told_there").stdout == "n\n6\n"
+    done = run(engine, local, "test", "--project", "p", "--param", "most=2", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "n\n3\n"), done.stderr
+    assert "FAIL above_two: 1 row wrong" in done.stderr
+    assert run(engine, local, "docs", "--project", "p", cwd=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "p" / "target" / "manifest.json").read_text())["nodes"]
+
+    (tmp_path / "p" / "warehouse.toml").write_text("[settings]\nmemory = '2g'\n")
+    assert "without the project's settings memory" in run(engine, local, "run", "--project", "p", cwd=tmp_path).stderr
+    (tmp_path / "p" / "told_there.sql").write_text("SELECT nope")
+    done = run(engine, local, "run", "--project", "p", cwd=tmp_path)
+    assert done.returncode == 1 and "p/told_there.sql" in done.stderr and str(tmp_path) not in done.stderr
+    assert run(engine, local, "run", "--project", "none", cwd=tmp_path).returncode == 2
+
+
+def test_it_gives_way_when_nobody_needs_it(engine: Engine, local: dict[str, str]) -> None:
+    def asked() -> str:
+        connection = remote.connect(engine.folder)
+        assert connection is not None
+        with connection:
+            frames.send(connection, b"Y")
+            connection.settimeout(1)
+            try:
+                return frames.receive(connection)[0].decode()
+            except frames.Broken:  # the time is over
+                return "it ends"
+
+    def until(answer: str) -> bool:
+        """Say whether it comes to that; who came or went is noticed a moment later."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            if asked() == answer:
+                return True
+        return False
+
+    other = remote.connect(engine.folder)
+    assert other is not None and until("N")
+    other.close()
+    assert until("it ends")
+
+
 def test_a_reader_that_leaves(engine: Engine, local: dict[str, str]) -> None:
     piped = " ".join(command(engine, "-e", "'SELECT id FROM range(300000)'"))
     done = subprocess.run(

@@ -46,9 +46,10 @@ def write(
         "manifest.json": json.dumps(told, indent=2, ensure_ascii=False) + "\n",
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        place = settings.base / folder
+        place.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            (place / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror or error}") from None
     console.report(f"{settings.name}: wrote {' and '.join(str(folder / name) for name in texts)}")

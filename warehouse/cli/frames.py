@@ -1,7 +1,8 @@
 """What travels between the command line and a background engine: a letter, a length, bytes.
 
-From the client: ``R`` a request (JSON), ``C`` cancel, ``G`` nobody reads the results any more, ``Q`` end the engine.
-From the engine: ``O`` for standard output, ``E`` for standard error, ``X`` the exit code.
+From the client: ``R`` a request (JSON), ``C`` cancel, ``G`` nobody reads the results any more, ``Q`` end the engine,
+``Y`` end it if nobody else needs it.
+From the engine: ``O`` for standard output, ``E`` for standard error, ``X`` the exit code, ``N`` no, it is needed.
 """
 
 from __future__ import annotations

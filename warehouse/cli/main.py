@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ def _command(
 
             return doctor.examine(invocation.warehouse or DEFAULT_WAREHOUSE, output)
         case "plan" | "run" | "test" | "docs":
-            return _project(invocation, console, output, opener)
+            return _project(invocation, words, console, output, opener)
         case "stop":
             return _stop(invocation, console)
         case "serve" | "password" | "token":
@@ -83,7 +83,7 @@ def _command(
 
 def _sql(invocation: Invocation, words: Sequence[str], console: Console, output: Output, opener: Opener | None) -> int:
     folder = invocation.warehouse or DEFAULT_WAREHOUSE
-    embedded = opener is not None or invocation.embedded or os.environ.get("WAREHOUSE_ENGINE") == "embedded"
+    embedded = _is_embedded(invocation, opener)
     if not invocation.inputs and sys.stdin is not None and sys.stdin.isatty() and output.terminal:
         from warehouse.cli.prompt import prompt
 
@@ -127,12 +127,16 @@ def _on(
 
 
 def _in_background(
-    folder: Path, words: Sequence[str], texts: Sequence[tuple[str, str | None]], console: Console
+    folder: Path,
+    words: Sequence[str],
+    texts: Sequence[tuple[str, str | None]],
+    console: Console,
+    settings: Mapping[str, str] | None = None,
 ) -> int:
     from warehouse.cli import frames, remote
 
     try:
-        with remote.engine(folder, lambda: console.begin("starting")) as connection:
+        with remote.engine(folder, lambda: console.begin("starting"), settings or {}) as connection:
             console.end()
             return remote.run(connection, remote.request(words, texts))
     except remote.NoEngine as error:
@@ -160,17 +164,20 @@ def _stop(invocation: Invocation, console: Console) -> int:
     return OK
 
 
-def _project(invocation: Invocation, console: Console, output: Output, opener: Opener | None) -> int:
-    from warehouse.cli import documenting, projects
+def _project(
+    invocation: Invocation, words: Sequence[str], console: Console, output: Output, opener: Opener | None
+) -> int:
     from warehouse.project.files import load_settings
 
-    command = invocation.command
-    if command == "plan" or (command == "run" and invocation.dry_run):
-        return projects.plan(invocation, output)
-    if command == "test" and invocation.dry_run:
-        return projects.plan_tests(invocation, output)
     settings = load_settings(invocation.project)
     folder = invocation.warehouse or settings.warehouse or DEFAULT_WAREHOUSE
+    is_read_only = invocation.command == "plan" or invocation.dry_run
+    if not is_read_only and not _is_embedded(invocation, opener):
+        return _in_background(folder, words, (), console, settings.settings)
+    from warehouse.cli import projects
+
+    if is_read_only and invocation.command != "docs":
+        return projects.plan(invocation, settings, output)
 
     @contextmanager
     def opened() -> Iterator[Any]:
@@ -180,12 +187,16 @@ def _project(invocation: Invocation, console: Console, output: Output, opener: O
         finally:
             engine.close()
 
-    if command == "docs":
-        return documenting.write(invocation, settings, None if invocation.dry_run else opened(), console)
     interrupts, form = _ready(invocation, output)
-    act = projects.test if command == "test" else projects.run
-    with opened() as engine:
-        return act(invocation, settings, _runner(engine, invocation, console, output, interrupts, form))
+
+    def runner_on(engine: Any) -> Any:
+        return _runner(engine, invocation, console, output, interrupts, form)
+
+    return projects.carry_out(invocation, settings, opened(), runner_on, console)
+
+
+def _is_embedded(invocation: Invocation, opener: Opener | None) -> bool:
+    return opener is not None or invocation.embedded or os.environ.get("WAREHOUSE_ENGINE") == "embedded"
 
 
 def _ready(invocation: Invocation, output: Output) -> tuple[Any, str]:
@@ -229,8 +240,10 @@ def _internal(error: BaseException, console: Console, debug: bool) -> int:
 
 def _open(folder: Path, settings: dict[str, str], **hooks: Any) -> Any:
     # Imported here so that --help and a mistyped option answer at once.
+    from warehouse.cli import remote
     from warehouse.engine import Engine
 
+    remote.ask_to_give_way(folder)
     return Engine.open(folder, settings, **hooks)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
+from warehouse.cli import documenting
 from warehouse.cli.arguments import Invocation
-from warehouse.cli.console import Output, ReaderGone, duration
-from warehouse.cli.script import CANCELLED, FAILED, OK, TROUBLE, Runner
+from warehouse.cli.console import Console, Output, ReaderGone, duration
+from warehouse.cli.script import CANCELLED, FAILED, OK, TROUBLE, Engine, Runner, failed
 from warehouse.engine import Result
 from warehouse.errors import WarehouseError
-from warehouse.project.files import Settings, load_files, load_settings
+from warehouse.project.files import Settings, load_files
 from warehouse.project.graph import Project, project_of
 from warehouse.project.loading import load_project
 from warehouse.project.runs import count_wrong, is_refresh, outcome, run_unit, wrong_rows
@@ -20,35 +23,73 @@ from warehouse.project.units import Unit
 _TESTS = {"error": "finds rows that are wrong", "warn": "warns of rows that are wrong"}
 
 
-def plan(invocation: Invocation, output: Output) -> int:
-    """Write the chosen files in the order they run, with what each makes and waits for; runs nothing."""
-    project = project_of(load_files(invocation.project, load_settings(invocation.project)))
-    chosen = select(project, invocation.select, invocation.exclude)
-    output.write(_table(project, chosen).encode())
+@dataclass(frozen=True)
+class Chosen:
+    """What of a project is to run, or to be tested: positions among its units, in order."""
+
+    name: str
+    project: Project
+    order: list[int]
+
+
+def read(invocation: Invocation, settings: Settings) -> Project:
+    """Return the project, with its tests where these are asked for; runs nothing.
+
+    Raises:
+        WarehouseError: the project is none.
+    """
+    if invocation.command == "test":
+        return load_project(invocation.project, settings).whole
+    return project_of(load_files(invocation.project, settings))
+
+
+def choose(invocation: Invocation, name: str, project: Project) -> Chosen:
+    """Return what of the project called ``name`` was asked for.
+
+    Raises:
+        WarehouseError: a word names nothing in it.
+    """
+    chosen = select_tests if invocation.command == "test" else select
+    return Chosen(name, project, chosen(project, invocation.select, invocation.exclude))
+
+
+def plan(invocation: Invocation, settings: Settings, output: Output) -> int:
+    """Write what would run or be tested, in order, with what each makes and waits for."""
+    output.write(_table(choose(invocation, settings.name, read(invocation, settings))).encode())
     return OK
 
 
-def plan_tests(invocation: Invocation, output: Output) -> int:
-    """Write the chosen tests, with what each is about; runs nothing."""
-    project = load_project(invocation.project, load_settings(invocation.project)).whole
-    output.write(_table(project, select_tests(project, invocation.select, invocation.exclude)).encode())
-    return OK
+def carry_out(
+    invocation: Invocation,
+    settings: Settings,
+    opened: AbstractContextManager[Engine],
+    runner_on: Callable[[Engine], Runner],
+    console: Console,
+) -> int:
+    """Run, test or tell about a project, on an engine that is opened once its files were read; return the exit code."""
+    if invocation.command == "docs":
+        return documenting.write(invocation, settings, None if invocation.dry_run else opened, console)
+    try:
+        project = read(invocation, settings)
+    except WarehouseError as error:
+        return failed(error, console, invocation.debug)
+    chosen = choose(invocation, settings.name, project)
+    with opened as engine:
+        runner = runner_on(engine)
+        if invocation.command == "test":
+            return test(chosen, runner)
+        return run(chosen, runner, invocation.full_refresh)
 
 
-def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
+def run(chosen: Chosen, runner: Runner, full_refresh: bool = False) -> int:
     """Run the chosen files; what depends on a failed one is skipped. Returns the exit code."""
     started = time.monotonic()
-    console = runner.console
-    try:
-        project = project_of(load_files(invocation.project, settings))
-    except WarehouseError as error:
-        return runner.failed(error)
-    chosen = select(project, invocation.select, invocation.exclude)
+    console, project, order = runner.console, chosen.project, chosen.order
     counts = {"OK": 0, "failed": 0, "skipped": 0}
     bad: set[int] = set()
     worst = OK
-    for number, at in enumerate(chosen, 1):
-        unit, place = project.units[at], f"{number} of {len(chosen)}"
+    for number, at in enumerate(order, 1):
+        unit, place = project.units[at], f"{number} of {len(order)}"
         if broken := bad & project.after[at]:
             names = ", ".join(str(project.units[each].file.path) for each in sorted(broken))
             console.report(f"{place} SKIPPED {unit.file.path}: {names} did not run through")
@@ -56,7 +97,7 @@ def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             counts["skipped"] += 1
             continue
         begun = time.monotonic()
-        code, words = _run(unit, runner, f"{place} {unit.file.path}", invocation.full_refresh)
+        code, words = _run(unit, runner, f"{place} {unit.file.path}", full_refresh)
         taken = duration(time.monotonic() - begun)
         worst = max(worst, code)
         if code == OK:
@@ -69,23 +110,18 @@ def run(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             console.error(f"{place} {word} {unit.file.path} ({taken})")
             if code in (CANCELLED, TROUBLE):
                 break
-    console.report(_total(settings.name, len(chosen), "file", counts, started))
+    console.report(_total(chosen.name, len(order), "file", counts, started))
     return worst
 
 
-def test(invocation: Invocation, settings: Settings, runner: Runner) -> int:
+def test(chosen: Chosen, runner: Runner) -> int:
     """Run the chosen tests; the first rows that are wrong go to standard output. Returns the exit code."""
     started = time.monotonic()
-    console = runner.console
-    try:
-        project = load_project(invocation.project, settings).whole
-    except WarehouseError as error:
-        return runner.failed(error)
-    chosen = select_tests(project, invocation.select, invocation.exclude)
+    console, project, order = runner.console, chosen.project, chosen.order
     counts = dict.fromkeys(("passed", "failed", "warned", "broken"), 0)
     worst = OK
-    for number, at in enumerate(chosen, 1):
-        unit, place = project.units[at], f"{number} of {len(chosen)}"
+    for number, at in enumerate(order, 1):
+        unit, place = project.units[at], f"{number} of {len(order)}"
         begun, name = time.monotonic(), unit.file.path.stem
         code, wrong = _judged(unit, runner, f"{place} {name}")
         taken = duration(time.monotonic() - begun)
@@ -111,7 +147,7 @@ def test(invocation: Invocation, settings: Settings, runner: Runner) -> int:
             except ReaderGone:
                 runner.console.error("standard output was closed")
                 return FAILED
-    console.report(_total(settings.name, len(chosen), "test", counts, started))
+    console.report(_total(chosen.name, len(order), "test", counts, started))
     return worst
 
 
@@ -155,11 +191,12 @@ def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[in
     return code, outcome(unit, refreshed)
 
 
-def _table(project: Project, chosen: list[int]) -> str:
-    paths = [str(project.units[at].file.path) for at in chosen]
+def _table(chosen: Chosen) -> str:
+    project, order = chosen.project, chosen.order
+    paths = [str(project.units[at].file.path) for at in order]
     width = max(map(len, paths), default=0)
     lines = []
-    for number, (at, path) in enumerate(zip(chosen, paths, strict=True), 1):
+    for number, (at, path) in enumerate(zip(order, paths, strict=True), 1):
         unit = project.units[at]
         what = (
             _TESTS[unit.severity]
@@ -167,5 +204,5 @@ def _table(project: Project, chosen: list[int]) -> str:
             else outcome(unit, False).replace("created ", "creates ").replace("ran ", "runs ")
         )
         after = ", ".join(str(project.units[each].file.path) for each in sorted(project.after[at]))
-        lines.append(f"{number:>{len(str(len(chosen)))}}  {path:<{width}}  {what}{f'  after {after}' if after else ''}")
+        lines.append(f"{number:>{len(str(len(order)))}}  {path:<{width}}  {what}{f'  after {after}' if after else ''}")
     return "".join(f"{line}\n" for line in lines)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -76,12 +76,23 @@ def connect(folder: Path) -> socket.socket | None:
     return connection
 
 
-def engine(folder: Path, started: Any = None) -> socket.socket:
+def ask_to_give_way(folder: Path) -> None:
+    """Have the folder's engine end if it is there for nobody and runs nothing; return when it has, or will not."""
+    connection = connect(folder)
+    if connection is None:
+        return
+    with connection, contextlib.suppress(frames.Broken, OSError):  # it breaks when the process ends
+        frames.send(connection, b"Y")
+        frames.receive(connection)
+
+
+def engine(folder: Path, started: Any = None, settings: Mapping[str, str] | None = None) -> socket.socket:
     """Return a connection to the folder's engine, which is started when there is none.
 
     Args:
         folder: the warehouse folder.
         started: called when one has to be started.
+        settings: of an engine that has to be started, over those of the folder and the environment.
 
     Raises:
         NoEngine: it does not start.
@@ -93,7 +104,7 @@ def engine(folder: Path, started: Any = None) -> socket.socket:
         started()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "warehouse.server.background", str(folder)],
+            [sys.executable, "-m", "warehouse.server.background", str(folder), json.dumps(dict(settings or {}))],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True,
         )  # fmt: skip
         until = time.monotonic() + STARTS_WITHIN

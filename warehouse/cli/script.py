@@ -145,10 +145,7 @@ class Runner:
 
     def failed(self, error: WarehouseError) -> int:
         """Print an error of the user's and return its exit code."""
-        self.console.error(error.render())
-        if self.debug:
-            self.console.error(trace(error))
-        return TROUBLE if (error.sqlstate or "").startswith(("08", "XX")) else FAILED
+        return failed(error, self.console, self.debug)
 
     def _until_cancelled(self, result: Result) -> Iterator[pa.RecordBatch]:
         for batch in result.batches:
@@ -168,6 +165,14 @@ class Runner:
             return OK
         self.console.error(f"standard output was closed: {left} statement{'s' if left > 1 else ''} did not run")
         return FAILED
+
+
+def failed(error: WarehouseError, console: Console, debug: bool) -> int:
+    """Print an error of the user's and return its exit code."""
+    console.error(error.render())
+    if debug:
+        console.error(trace(error))
+    return TROUBLE if (error.sqlstate or "").startswith(("08", "XX")) else FAILED
 
 
 def internal_error(error: BaseException, console: Console, debug: bool) -> int:

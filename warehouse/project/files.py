@@ -39,27 +39,33 @@ class Settings:
         warehouse: the warehouse folder, relative paths being relative to the project; None when not given.
         paths: the folders, inside the project, that hold its files.
         settings: handed to the engine.
+        base: the folder that the project's is relative to: the current one, or that of the client for whom it is read.
     """
 
     name: str
     warehouse: Path | None = None
     paths: tuple[str, ...] = (".",)
     settings: Mapping[str, str] = field(default_factory=dict)
+    base: Path = Path()
 
 
-def load_settings(folder: Path) -> Settings:
+def load_settings(folder: Path, base: Path = Path()) -> Settings:
     """Return the settings of the project in ``folder``; every key is optional, and so is the file.
+
+    Args:
+        folder: as the user typed it.
+        base: see ``Settings``.
 
     Raises:
         WarehouseError: no such folder, or a file that cannot be read or holds what nobody knows.
     """
-    if not folder.is_dir():
+    place, file = base / folder, folder / CONFIG
+    if not place.is_dir():
         fail("WAREHOUSE_PROJECT_FOLDER", folder=str(folder))
-    file = folder / CONFIG
-    if not file.exists():
-        return Settings(folder.resolve().name)
+    if not (base / file).exists():
+        return Settings(place.resolve().name, base=base)
     try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
+        values = tomllib.loads((base / file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=str(error))
 
@@ -69,20 +75,21 @@ def load_settings(folder: Path) -> Settings:
             fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=f"{key} is not {_KINDS[kind]}")
         return value
 
-    name = take("name", str, folder.resolve().name)
+    name = take("name", str, place.resolve().name)
     warehouse = take("warehouse", str, "")
     paths = take("paths", list, ["."])
     settings = take("settings", dict, {})
     if values:
         fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=f"unknown: {', '.join(sorted(values))}")
     for path in paths:
-        if not isinstance(path, str) or not (folder / path).is_dir():
+        if not isinstance(path, str) or not (place / path).is_dir():
             fail("WAREHOUSE_PROJECT_CONFIG", file=str(file), reason=f"paths: there is no folder {path}")
     return Settings(
         name,
         folder / Path(warehouse).expanduser() if warehouse else None,
         tuple(paths),
         {key: _setting(value) for key, value in settings.items()},
+        base,
     )
 
 
@@ -92,7 +99,7 @@ def load_files(folder: Path, settings: Settings, may_be_none: bool = False) -> l
     Raises:
         WarehouseError: there are none, and that may not be; or one is not text.
     """
-    files = _load(folder, settings.paths, (".sql",))
+    files = _load(folder, settings.base, settings.paths, (".sql",))
     if not _tests_are_files(settings):
         files = [file for file in files if file.path.parts[0] != TESTS]
     if not files and not may_be_none:
@@ -106,7 +113,7 @@ def load_tests(folder: Path, settings: Settings) -> list[SqlFile]:
     Raises:
         WarehouseError: one is not text.
     """
-    return [] if _tests_are_files(settings) else _load(folder, (TESTS,), (".sql",))
+    return [] if _tests_are_files(settings) else _load(folder, settings.base, (TESTS,), (".sql",))
 
 
 def load_yaml(folder: Path, settings: Settings) -> list[SqlFile]:
@@ -115,24 +122,25 @@ def load_yaml(folder: Path, settings: Settings) -> list[SqlFile]:
     Raises:
         WarehouseError: one is not text.
     """
-    return _load(folder, (*settings.paths, TESTS), (".yml", ".yaml"))
+    return _load(folder, settings.base, (*settings.paths, TESTS), (".yml", ".yaml"))
 
 
 def _tests_are_files(settings: Settings) -> bool:
     return any(PurePosixPath(path).parts[:1] == (TESTS,) for path in settings.paths)
 
 
-def _load(folder: Path, roots: Iterable[str], suffixes: tuple[str, ...]) -> list[SqlFile]:
+def _load(folder: Path, base: Path, roots: Iterable[str], suffixes: tuple[str, ...]) -> list[SqlFile]:
     found: dict[PurePosixPath, SqlFile] = {}
     for root in roots:
-        for place, folders, names in os.walk(folder / root):
+        for place, folders, names in os.walk(base / folder / root):
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             for name in names:
                 if name.endswith(suffixes) and not name.startswith("."):
                     file = Path(place, name)
-                    path = PurePosixPath(os.path.relpath(file, folder).replace(os.sep, "/"))
+                    path = PurePosixPath(os.path.relpath(file, base / folder).replace(os.sep, "/"))
                     if path not in found:
-                        found[path] = SqlFile(path, str(folder / Path(*path.parts)), _read(file))
+                        shown = str(folder / Path(*path.parts))
+                        found[path] = SqlFile(path, shown, _read(file, shown))
     return [found[path] for path in sorted(found)]
 
 
@@ -143,8 +151,8 @@ def _setting(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _read(file: Path) -> str:
+def _read(file: Path, shown: str) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        fail("WAREHOUSE_PROJECT_FILE", file=str(file), reason=str(error))
+        fail("WAREHOUSE_PROJECT_FILE", file=shown, reason=str(error))

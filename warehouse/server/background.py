@@ -1,12 +1,11 @@
 """An engine in the background, one per warehouse folder: it answers the command line, and ends when nobody asks.
 
-``python -m warehouse.server.background FOLDER`` runs one. The command line's own runner does the work here, with
-standard output and standard error at the other end of a socket.
+``python -m warehouse.server.background FOLDER [SETTINGS]`` runs one. The command line's own runner does the work here,
+with standard output and standard error at the other end of a socket.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
@@ -15,6 +14,8 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from pyspark.sql import SparkSession
 
 from warehouse import __version__
 from warehouse.cli import frames
-from warehouse.cli.arguments import UsageError, parse_arguments
+from warehouse.cli.arguments import Invocation, UsageError, parse_arguments
 from warehouse.cli.console import Console, Output
 from warehouse.cli.formats import FORMATS
 from warehouse.cli.interrupts import Interrupts
+from warehouse.cli.projects import carry_out
 from warehouse.cli.script import TROUBLE, Runner, Text
 from warehouse.engine import Engine, WarehouseError, standing_in
+from warehouse.project.files import load_settings
 
 IDLE = 300.0
 """Seconds without a client after which the engine ends; ``WAREHOUSE_IDLE`` says otherwise."""
@@ -88,8 +91,10 @@ class _Client:
                     self._interrupts.press()
                 elif kind == b"G":
                     self.reader_gone = True
-                elif kind == b"Q":
+                elif kind == b"Q" or (kind == b"Y" and self._local.is_idle()):
                     self._local.end()
+                elif kind == b"Y":
+                    self.send(b"N", b"")
         except frames.Broken:
             self.reader_gone = True
             if working is not None and working.is_alive() and self._interrupts:
@@ -105,9 +110,9 @@ class _Client:
             return
         except Exception as error:
             code = TROUBLE
-            with contextlib.suppress(BrokenPipeError):
+            with suppress(BrokenPipeError):
                 self.send(b"E", f"internal error: {type(error).__name__}: {error}\n".encode())
-        with contextlib.suppress(BrokenPipeError):
+        with suppress(BrokenPipeError):
             self.send(b"X", str(code).encode())
 
     def _carried_out(self, asked: dict[str, Any], interrupts: Interrupts) -> int:
@@ -134,19 +139,41 @@ class _Client:
             return TROUBLE
         texts = [Text(text, name) for text, name in asked["texts"]]
         with standing_in(asked["folder"]):
+            if invocation.command != "sql":
+                return self._with_project(invocation, Path(asked["folder"]), runner)
             return runner.check(texts) if invocation.dry_run else runner.run(texts)
+
+    def _with_project(self, invocation: Invocation, base: Path, runner: Runner) -> int:
+        """Run, test or tell about the project of a client in the folder ``base``."""
+        try:
+            settings = load_settings(invocation.project, base)
+            if other := sorted(dict(settings.settings.items() - self._local.settings.items())):
+                runner.console.warning(
+                    f"the engine in the background was started without the project's settings {', '.join(other)}\n"
+                    "hint: warehouse-sql stop ends it, and the next command starts it with them"
+                )
+            return carry_out(invocation, settings, nullcontext(runner.engine), lambda _: runner, runner.console)
+        except UsageError as error:
+            runner.console.error(f"warehouse-sql: {error}")
+        except WarehouseError as error:
+            runner.console.error(error.render())
+        return TROUBLE
 
 
 class Local:
     """Listens for the command line of this machine's user, beside whatever else an engine does."""
 
-    def __init__(self, engine: Engine):
+    def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None):
         """Begin to listen.
+
+        Args:
+            engine: carries out what is asked.
+            settings: those that it was started with.
 
         Raises:
             OSError: the place for the socket is somebody else's.
         """
-        self._engine = engine
+        self._engine, self.settings = engine, settings or {}
         self._path = frames.address(engine.folder)
         self._path.unlink(missing_ok=True)  # the lock of the folder says that it is nobody's
         self._socket = socket.socket(socket.AF_UNIX)
@@ -163,6 +190,10 @@ class Local:
     def end(self) -> None:
         """Tell ``wait`` that it is time."""
         self._told.set()
+
+    def is_idle(self) -> bool:
+        """Say whether nothing runs and nobody is connected but the one who asks."""
+        return self._clients <= 1 and not self._engine.runs_something()
 
     def wait(self, idle: float) -> None:
         """Return when told to end, after ``idle`` seconds without a client or a running table, or without a folder."""
@@ -214,15 +245,16 @@ class Local:
 
 
 def main() -> int:
-    """Serve the folder that the command line names."""
+    """Serve the folder that the command line names, with the settings that it names after it, in JSON."""
+    settings: dict[str, str] = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
     try:
-        engine = Engine.open(Path(sys.argv[1]))
+        engine = Engine.open(Path(sys.argv[1]), settings)
     except WarehouseError as error:
         print(error.render(), file=sys.stderr)
         return TROUBLE
     with engine:
         engine.resume()
-        local = Local(engine)
+        local = Local(engine, settings)
         signal.signal(signal.SIGTERM, lambda *_: local.end())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with open(os.devnull, "wb") as nowhere:
