@@ -120,6 +120,20 @@ def test_it_gives_way_when_nobody_needs_it(engine: Engine, local: dict[str, str]
     assert until("it ends")
 
 
+def test_one_that_serves_others_answers_and_stays(
+    engine: Engine, local: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = local | {"XDG_RUNTIME_DIR": str(tmp_path)}
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        serving = Local(engine, lasting=True)
+    assert run(engine, env, "-e", "SELECT 5 AS e").stdout == "e\n5\n"
+    done = run(engine, env, "stop")
+    assert done.returncode == 2 and "warehouse-sql serve" in done.stderr
+    assert run(engine, env, "-e", "SELECT 6 AS f").stdout == "f\n6\n"
+    serving.close()
+
+
 def test_a_reader_that_leaves(engine: Engine, local: dict[str, str]) -> None:
     piped = " ".join(command(engine, "-e", "'SELECT id FROM range(300000)'"))
     done = subprocess.run(

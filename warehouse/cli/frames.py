@@ -2,7 +2,7 @@
 
 From the client: ``R`` a request (JSON), ``C`` cancel, ``G`` nobody reads the results any more, ``Q`` end the engine,
 ``Y`` end it if nobody else needs it.
-From the engine: ``O`` for standard output, ``E`` for standard error, ``X`` the exit code, ``N`` no, it is needed.
+From the engine: ``O`` for standard output, ``E`` for standard error, ``X`` the exit code, ``N`` no, it stays.
 """
 
 from __future__ import annotations

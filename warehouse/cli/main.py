@@ -159,8 +159,9 @@ def _stop(invocation: Invocation, console: Console) -> int:
         return OK
     frames.send(connection, b"Q")
     with suppress(frames.Broken, OSError):  # it breaks when the process ends, and gives the folder back before
-        while True:
-            frames.receive(connection)
+        if frames.receive(connection)[0] == b"N":
+            console.error(f"the engine of {folder} is that of warehouse-sql serve\nhint: end that process, with Ctrl-C")
+            return TROUBLE
     return OK
 
 

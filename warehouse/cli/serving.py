@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,12 +29,13 @@ def serve(invocation: Invocation, folder: Path, opener: Callable[..., Any], cons
         options = replace(options, port=None)
     check(options)  # before anything takes seconds
     console.begin("starting")
+    from warehouse.server.background import Local
     from warehouse.server.endpoint import Endpoint
 
     engine = opener(folder, {}, on_progress=console.progress)
     try:
         resumed = engine.resume()
-        with Endpoint(engine, options) as endpoint:
+        with Endpoint(engine, options) as endpoint, closing(Local(engine, lasting=True)):
             console.end()
             for name in resumed:
                 console.report(f"streaming table {name} runs on")

@@ -91,10 +91,11 @@ class _Client:
                     self._interrupts.press()
                 elif kind == b"G":
                     self.reader_gone = True
-                elif kind == b"Q" or (kind == b"Y" and self._local.is_idle()):
-                    self._local.end()
-                elif kind == b"Y":
-                    self.send(b"N", b"")
+                elif kind in (b"Q", b"Y"):
+                    if self._local.may_end(told=kind == b"Q"):
+                        self._local.end()
+                    else:
+                        self.send(b"N", b"")
         except frames.Broken:
             self.reader_gone = True
             if working is not None and working.is_alive() and self._interrupts:
@@ -163,17 +164,18 @@ class _Client:
 class Local:
     """Listens for the command line of this machine's user, beside whatever else an engine does."""
 
-    def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None):
+    def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None, lasting: bool = False):
         """Begin to listen.
 
         Args:
             engine: carries out what is asked.
             settings: those that it was started with.
+            lasting: it is here for others as well, and no client's to end.
 
         Raises:
             OSError: the place for the socket is somebody else's.
         """
-        self._engine, self.settings = engine, settings or {}
+        self._engine, self.settings, self._lasting = engine, settings or {}, lasting
         self._path = frames.address(engine.folder)
         self._path.unlink(missing_ok=True)  # the lock of the folder says that it is nobody's
         self._socket = socket.socket(socket.AF_UNIX)
@@ -191,9 +193,10 @@ class Local:
         """Tell ``wait`` that it is time."""
         self._told.set()
 
-    def is_idle(self) -> bool:
-        """Say whether nothing runs and nobody is connected but the one who asks."""
-        return self._clients <= 1 and not self._engine.runs_something()
+    def may_end(self, told: bool) -> bool:
+        """Say whether a client may end the engine: when ``told`` to, or when it runs nothing, and for nobody else."""
+        is_idle = self._clients <= 1 and not self._engine.runs_something()
+        return not self._lasting and (told or is_idle)
 
     def wait(self, idle: float) -> None:
         """Return when told to end, after ``idle`` seconds without a client or a running table, or without a folder."""
