@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,29 @@ def test_one_that_serves_others_answers_and_stays(
     assert done.returncode == 2 and "warehouse-sql serve" in done.stderr
     assert run(engine, env, "-e", "SELECT 6 AS f").stdout == "f\n6\n"
     serving.close()
+
+
+def test_engines_of_other_folders_give_way_but_for_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    remote.make_room()
+    listening = []
+    for number in range(remote.MOST_IDLE + 2):
+        path = frames.address(tmp_path / str(number))
+        listening.append(socket.socket(socket.AF_UNIX))
+        listening[-1].bind(str(path))
+        listening[-1].listen()
+        os.utime(path, (0, 100 - number))
+    (frames.home() / "left over.sock").touch()
+    os.utime(frames.home() / "left over.sock", (0, 0))
+    remote.make_room()
+    asked = []
+    for number, each in enumerate(listening):
+        each.settimeout(0.2)
+        with suppress(TimeoutError), each.accept()[0] as connection:
+            assert frames.receive(connection) == (b"Y", b"")
+            asked.append(number)
+        each.close()
+    assert asked == [remote.MOST_IDLE, remote.MOST_IDLE + 1]  # those used before the others
 
 
 def test_a_reader_that_leaves(engine: Engine, local: dict[str, str]) -> None:

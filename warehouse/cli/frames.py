@@ -58,17 +58,24 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def address(folder: Path) -> Path:
-    """Return where the engine of a warehouse folder listens: a place that only this user may enter.
-
-    Not in the folder: the path of a socket must be short.
+    """Return where the engine of a warehouse folder listens: not in the folder, for the path of a socket must be short.
 
     Raises:
         OSError: somebody else owns the place.
     """
+    return home() / (hashlib.sha256(str(folder.expanduser().resolve()).encode()).hexdigest()[:20] + ".sock")
+
+
+def home() -> Path:
+    """Return the place of the sockets, which only this user may enter.
+
+    Raises:
+        OSError: somebody else owns it.
+    """
     base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
-    home = base / f"warehouse-{os.getuid()}"
-    home.mkdir(mode=0o700, exist_ok=True)
-    found = home.lstat()
-    if found.st_uid != os.getuid() or found.st_mode & 0o077 or not home.is_dir() or home.is_symlink():
-        raise PermissionError(f"{home} is not this user's alone")
-    return home / (hashlib.sha256(str(folder.expanduser().resolve()).encode()).hexdigest()[:20] + ".sock")
+    place = base / f"warehouse-{os.getuid()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    found = place.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or not place.is_dir() or place.is_symlink():
+        raise PermissionError(f"{place} is not this user's alone")
+    return place

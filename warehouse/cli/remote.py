@@ -26,6 +26,8 @@ from warehouse import __version__
 from warehouse.cli import frames
 
 STARTS_WITHIN = 120.0
+MOST_IDLE = 3
+"""Engines of other folders that may wait in the background when one more is started; each holds a gigabyte or so."""
 
 
 class NoEngine(Exception):
@@ -86,6 +88,16 @@ def ask_to_give_way(folder: Path) -> None:
         frames.receive(connection)
 
 
+def make_room() -> None:
+    """Have engines of other folders end that nobody needs, but for those asked last; does not wait for them."""
+    with contextlib.suppress(OSError):
+        sockets = sorted(frames.home().glob("*.sock"), key=lambda path: path.lstat().st_mtime)
+        for path in sockets[:-MOST_IDLE]:
+            with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
+                connection.connect(str(path))
+                frames.send(connection, b"Y")
+
+
 def engine(folder: Path, started: Any = None, settings: Mapping[str, str] | None = None) -> socket.socket:
     """Return a connection to the folder's engine, which is started when there is none.
 
@@ -102,6 +114,7 @@ def engine(folder: Path, started: Any = None, settings: Mapping[str, str] | None
         return found
     if started is not None:
         started()
+    make_room()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "warehouse.server.background", str(folder), json.dumps(dict(settings or {}))],

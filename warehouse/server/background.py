@@ -34,6 +34,8 @@ from warehouse.project.files import load_settings
 
 IDLE = 300.0
 """Seconds without a client after which the engine ends; ``WAREHOUSE_IDLE`` says otherwise."""
+PREDECESSOR = 5.0
+"""Seconds that an engine may take to give the folder back once it listens no more."""
 
 
 class _Stream(io.RawIOBase):
@@ -95,7 +97,8 @@ class _Client:
                     if self._local.may_end(told=kind == b"Q"):
                         self._local.end()
                     else:
-                        self.send(b"N", b"")
+                        with suppress(BrokenPipeError):
+                            self.send(b"N", b"")
         except frames.Broken:
             self.reader_gone = True
             if working is not None and working.is_alive() and self._interrupts:
@@ -244,6 +247,8 @@ class Local:
             with self._guard:
                 self._clients -= 1
                 self._last = time.monotonic()
+            with suppress(OSError):
+                os.utime(self._path)  # tells others when this was used last
         self._make_spare()  # not before: it would take the machine from the one who waits
 
 
@@ -251,7 +256,7 @@ def main() -> int:
     """Serve the folder that the command line names, with the settings that it names after it, in JSON."""
     settings: dict[str, str] = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
     try:
-        engine = Engine.open(Path(sys.argv[1]), settings)
+        engine = _opened(Path(sys.argv[1]), settings)
     except WarehouseError as error:
         print(error.render(), file=sys.stderr)
         return TROUBLE
@@ -267,6 +272,21 @@ def main() -> int:
         finally:
             local.close()
     return 0
+
+
+def _opened(folder: Path, settings: Mapping[str, str]) -> Engine:
+    """Open the folder, which an engine that has just given way may hold for a moment yet.
+
+    Raises:
+        WarehouseError: as ``Engine.open``.
+    """
+    until = time.monotonic() + PREDECESSOR
+    while True:
+        try:
+            return Engine.open(folder, settings)
+        except WarehouseError as error:
+            if error.condition != "WAREHOUSE_FOLDER_IN_USE" or time.monotonic() > until:
+                raise
 
 
 if __name__ == "__main__":
