@@ -148,8 +148,6 @@ GOES_ON = frozenset({Kind.EVERY_ROWS, Kind.EVERY_BYTES, Kind.EVERY_TIME, Kind.NE
 BYTES = frozenset({Kind.EVERY_BYTES, Kind.AFTER_BYTES})
 AT_END = frozenset({Kind.AT_WATERMARK, Kind.AT_PERCENTILE})
 """Leaves that fire at a window's end in event time."""
-INNER = frozenset({Kind.NEVER, Kind.OR, Kind.AND, Kind.THEN, Kind.REPEAT})
-"""What fires only as something else does."""
 
 
 @dataclass(frozen=True)

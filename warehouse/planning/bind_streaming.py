@@ -105,10 +105,14 @@ def _is_inside_another(block: QueryBlock, shape: QueryShape) -> bool:
 
 
 def _body(text: Text) -> Span:
-    """Return the query without its WITH list."""
+    """Return the query without its WITH list, with the parentheses that it may stand in."""
     listed = [*(c.span for c in text.shape.ctes), *text.without]
-    outside = [b.span.start for b in text.shape.blocks if not any(c.covers(b.span) for c in listed)]
-    return Span(min(outside), text.shape.span.end)
+    first = min(b.span.start for b in text.shape.blocks if not any(c.covers(b.span) for c in listed))
+    for before in reversed(text.words(Span(text.shape.span.start, first))):
+        if before.upper != "(":
+            break
+        first = before.start
+    return Span(first, text.shape.span.end)
 
 
 def _is_stateful(text: Text, block: QueryBlock, functions: frozenset[str], assignments: Assignments) -> bool:
@@ -169,7 +173,7 @@ def _windowed(
     retracted = any(s.retracts for s in sources)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
-        first_only=DISTINCT_RELATION in text.aliases(block.relation or block.span) and not retracted,
+        first_only=DISTINCT_RELATION in (block.relation or block.span).of(text.text) and not retracted,
         retracted=retracted, complete=any(s.complete for s in sources),
     )  # fmt: skip
     checks.check_windowed(text, block, query, sources)

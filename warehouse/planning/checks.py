@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.triggers import AT_END, INNER
+from warehouse.dataflow.triggers import AT_END, Kind, Node
 from warehouse.dataflow.windows import Global
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Mode, QueryBlock
+from warehouse.language.tokens import Token
 from warehouse.planning import scan
 from warehouse.planning.context import Context
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -37,6 +38,15 @@ def no_streams_at_all(found: Candidate) -> None:
     """Refuse a query that reads no stream."""
     if not found.sources:
         fail("WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM", found.text.shape.span)
+
+
+def no_select(found: Candidate) -> None:
+    """Refuse the ways to say a query that have no SELECT: ``TABLE t``, and pipes."""
+    if not found.text.shape.blocks:
+        fail(
+            "WAREHOUSE_NOT_BUILT_YET", found.sources[0].reference.span, what="A streaming table without SELECT",
+            example="SELECT … FROM STREAM …",
+        )  # fmt: skip
 
 
 def stream_outside_from(found: Candidate) -> None:
@@ -115,6 +125,33 @@ def window_function(found: Candidate) -> None:
             for one, two in pairwise(tokens):
                 if one.upper == ")" and two.upper == "OVER":
                     fail("WAREHOUSE_WINDOW_FUNCTION_OVER_STREAM", item.expression)
+        words = list(_outermost(found, block))
+        qualify = next((at for at, word in enumerate(words) if word.upper == "QUALIFY"), len(words))
+        if any(word.upper == "OVER" for word in words[qualify:]):
+            fail("WAREHOUSE_WINDOW_FUNCTION_OVER_STREAM", words[qualify].span.to(words[-1].span))
+
+
+def pivot(found: Candidate) -> None:
+    """Refuse PIVOT, which is an aggregation without a window."""
+    for block in found.blocks:
+        for word, following in pairwise(_outermost(found, block)):
+            if word.upper == "PIVOT" and following.upper == "(":
+                fail(
+                    "WAREHOUSE_NOT_BUILT_YET", word.span, what="PIVOT over a stream",
+                    example="an aggregate for each column, such as sum(v) FILTER (WHERE k = 'a') AS a, with GROUP BY",
+                )  # fmt: skip
+
+
+def _outermost(found: Candidate, block: QueryBlock) -> Iterator[Token]:
+    """Yield the words from a block on that stand in no parentheses which open after it, with those themselves."""
+    depth = 0
+    for word in found.text.words(Span(block.span.start, found.text.shape.span.end)):
+        depth -= word.upper == ")"
+        if depth < 0:
+            return
+        if depth == 0:
+            yield word
+        depth += word.upper == "("
 
 
 def _owner(found: Candidate, span: Span) -> QueryBlock | None:
@@ -125,6 +162,7 @@ def _owner(found: Candidate, span: Span) -> QueryBlock | None:
 
 CHECKS: tuple[Callable[[Candidate], None], ...] = (
     no_streams_at_all,
+    no_select,
     stream_outside_from,
     replay_beside_stream,
     order_or_limit,
@@ -132,6 +170,7 @@ CHECKS: tuple[Callable[[Candidate], None], ...] = (
     join_of_streams,
     outer_join_on_the_wrong_side,
     window_function,
+    pivot,
 )
 
 
@@ -183,16 +222,26 @@ def _double_counting(source: StreamSource) -> None:
 def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]) -> None:
     """Refuse a window that no watermark can close under a trigger that waits for one."""
     kinds = query.trigger.kinds()
-    fires_otherwise = bool(kinds - AT_END - INNER)
     place = block.clauses.trigger.span if block.clauses and block.clauses.trigger else block.select
     if all(s.bounded for s in sources):
         return
     if isinstance(query.window, Global):
-        if not fires_otherwise:
+        if not _fires_before_the_end(query.trigger):
             fail("WAREHOUSE_UNBOUNDED_AGGREGATE", place if block.clauses else _grouping_place(text, block))
     elif kinds & AT_END and not all(s.has_watermark for s in sources):
         lacking = next(s for s in sources if not s.has_watermark)
         fail("WAREHOUSE_NO_WATERMARK", lacking.reference.span, stream=lacking.reference.name.last)
+
+
+def _fires_before_the_end(unit: Node) -> bool:
+    """Say whether a trigger can fire while the watermark has not reached the window's end."""
+    if unit.kind is Kind.AND:
+        return all(map(_fires_before_the_end, unit.parts))
+    if unit.kind is Kind.THEN:
+        return _fires_before_the_end(unit.parts[0])
+    if unit.parts:
+        return any(map(_fires_before_the_end, unit.parts))
+    return unit.kind not in AT_END and unit.kind is not Kind.NEVER
 
 
 def _grouping_place(text: Text, block: QueryBlock) -> Span:

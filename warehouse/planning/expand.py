@@ -42,6 +42,8 @@ def _read(text: str) -> Text:
 def expand(context: Context, source: SourceText, query: QueryShape, function: FunctionRelation) -> Expanded:
     """Return the query with views that hold something of ours, and CTEs and predictions over streams, written out."""
     fragment = quoted(source.text, query.span)
+    if not query.blocks and not query.streams:
+        fail("WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM", query.span)
     text = _read(fragment.text)
     for _ in range(MOST_EXPANSIONS):
         try:

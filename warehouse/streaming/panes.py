@@ -5,7 +5,8 @@ Layout of ``panes`` (documented: other tools may read it): the table's own colum
 without values but those that the table is distributed by), the pane's columns of ``panes('t')``, and the identity of
 the pane in ``__w_…`` columns: ``__w_key``, ``__w_ws``, ``__w_we`` (bounds, microseconds) and ``__w_at`` (the step that
 inserted it; NULL in an ``insert``, whose ``_step`` it is). ``__w_order_we`` and ``__w_order_ws`` are the bounds of the
-window that made a row pass, where those are not its own. What is NULL in all rows of a step is not written at all.
+window that made a row pass, where those are not its own; of a row that a stateless table passes on, the step and the
+hash of the change that it was part of. What is NULL in all rows of a step is not written at all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping, quote_name
 from warehouse.dataflow.query import WindowedQuery
@@ -148,13 +150,15 @@ def passed_on(table: tuple[Column, ...], rows: str, changes: bool, at: Clock) ->
     Args:
         table: its columns.
         rows: the relation of its rows, with ``__w_row``.
-        changes: it reads the changes of a streaming table, whose panes' identity its own rows take over, and which
-            of them were one change.
+        changes: it reads the changes of a streaming table, whose panes' identity its own rows take over, in which step
+            they came, and which of them were one change.
         at: the step's times.
     """
     rows, clock = f"({at.beside(rows)})", at.reading(CLOCK)
     taken_over = (
-        "named_struct('k0', __w_row.identity) AS __w_key", f"xxhash64(__w_row.pair) AS {_ONLY_OF_CHANGES[2]}"
+        "named_struct('k0', __w_row.identity) AS __w_key",
+        f"try_cast(__w_row.position AS BIGINT) AS {_ONLY_OF_CHANGES[1]}",
+        f"xxhash64(__w_row.pair) AS {_ONLY_OF_CHANGES[2]}",
     ) if changes else ()  # fmt: skip
     return "SELECT " + columns(
         tuple(quote_name(c.name) for c in table), f"{'__w_row.change' if changes else QUOTED_INSERT} AS _change_type",
@@ -197,23 +201,50 @@ def _up_to(folder: Path, step: int | None) -> str:
     return source if step is None else f"(SELECT * FROM {source} WHERE _step <= {step})"
 
 
-def pane_rows(folder: Path, table: tuple[Column, ...], keyed: bool, step: int | None = None) -> str:
+def pane_rows(folder: Path, entry: StreamingTableEntry, keyed: bool, step: int | None = None) -> str:
     """Return the relation behind ``panes('t')``: every pane in order, withdrawals before their pane.
 
     Args:
         folder: of the panes.
-        table: the table's columns.
+        entry: the table.
         keyed: its panes carry keys.
         step: the last step whose panes are wanted, None for all.
     """
-    visible = [quote_name(c.name) for c in table]
+    visible = [quote_name(c.name) for c in entry.columns]
     visible += ["_change_type", "_pane_timing", "_pane_index", "_emitted_at", "_watermark", "_step"]
-    order = ["_step", *(["__w_key"] if keyed else []), *ORDER, "_change_type", "__w_ws"]
+    key = ["__w_key"] if keyed else []
+    changed = [*ORDER, "_change_type", *key] if entry.stateless else [*key, *ORDER, "_change_type"]
+    order = ["_step", *changed, "__w_ws"]
     # 'delete' sorts before 'insert', so a withdrawal stands directly before its pane
     return (
         f"(SELECT {', '.join(visible)} FROM {_up_to(folder, step)} WHERE _change_type <> 'superseded'"
         f" ORDER BY {', '.join(order)})"
     )
+
+
+def with_what_was_replaced(
+    spark: SparkSession, changes: DataFrame, folder: Path, table: tuple[Column, ...], keyed: bool
+) -> DataFrame:
+    """Return changes of an ACCUMULATING table with the values of panes that were replaced, which it does not repeat.
+
+    They are looked up in its panes, by their identity and the step in which they were emitted.
+
+    Args:
+        spark: the session.
+        changes: rows of the panes as they are stored.
+        folder: of the panes.
+        table: its columns.
+        keyed: its panes carry keys.
+    """
+    names, same = [quote_name(c.name) for c in table], [*IDENTITY[not keyed : -1]]
+    emitted = spark.read.format("delta").load(str(folder)).where("_change_type = 'insert'")
+    emitted = emitted.selectExpr(
+        f"struct({', '.join(names)}) AS __w_emitted", "_step AS __w_emitted_at", *(f"{n} AS {n}_of" for n in same)
+    )
+    is_it = ["_change_type = 'superseded'", "__w_at = __w_emitted_at", *(f"{n} <=> {n}_of" for n in same)]
+    known = changes.join(emitted, F.expr(" AND ".join(is_it)), "left")
+    told = (f"if(_change_type = 'superseded', __w_emitted.{n}, {n}) AS {n}" for n in names)
+    return known.selectExpr(*told, *(c for c in changes.columns if quote_name(c) not in names))
 
 
 # ------------------------------------------------------------------ late rows

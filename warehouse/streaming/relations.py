@@ -41,9 +41,7 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
             return sources.batch_relation(source.entry)
         case SourceKind.PANES:
             assert isinstance(source.entry, StreamingTableEntry)
-            return panes.pane_rows(
-                table_folder(home, source.entry) / "panes", source.entry.columns, keyed(source.entry)
-            )
+            return panes.pane_rows(table_folder(home, source.entry) / "panes", source.entry, keyed(source.entry))
     return source.name
 
 
@@ -79,7 +77,7 @@ def function_relation(
                 stood = panes.latest(folder / "panes", entry, keyed(entry), call.step)
                 return f"({stood})"
             case "panes":
-                return panes.pane_rows(folder / "panes", entry.columns, keyed(entry), call.step)
+                return panes.pane_rows(folder / "panes", entry, keyed(entry), call.step)
             case "late_rows":
                 if entry.stateless:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)

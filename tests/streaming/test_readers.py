@@ -1,0 +1,119 @@
+"""What reads the changes of a streaming table says what a query over the table says, whatever it does with the rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.statements import Rows, rows_in
+from warehouse.errors import WarehouseError
+
+HOUR = "GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
+
+
+@pytest.fixture
+def rows(engine: Any, schema: str, tmp_path: Path) -> Iterator[Rows]:
+    """Return what runs statements beside a stream ``m`` of three steps: one row of ``a`` in each."""
+    (tmp_path / "m").mkdir()
+    for number in (1, 2, 3):
+        file = tmp_path / "m" / f"{number}.json"
+        file.write_text(json.dumps({"k": "a", "v": number, "ts": f"2024-01-01T00:0{number}:00Z"}) + "\n")
+        os.utime(file, (number * 60, number * 60))
+    for rows in rows_in(engine, f"readers_{schema}"):
+        rows(
+            "CREATE STREAM m (k STRING, v INT, ts TIMESTAMP) USING json"
+            f" OPTIONS (path '{tmp_path / 'm'}', maxFilesPerTrigger '1') WATERMARK ts DELAY OF INTERVAL 0 SECONDS"
+        )
+        yield rows
+
+
+def refused(rows: Rows, text: str) -> WarehouseError:
+    with pytest.raises(WarehouseError) as caught:
+        rows(text)
+    return caught.value
+
+
+def test_rows_that_were_replaced_go_through_conditions_joins_and_views_too(rows: Rows) -> None:
+    rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")
+    rows("CREATE TABLE names AS SELECT 'a' AS k, 'Ada' AS name")
+    queries = {
+        "filtered": "SELECT k, n FROM STREAM total WHERE n >= 1",
+        "joined": "SELECT name, n FROM STREAM total JOIN names USING (k)",
+        "exploded": "SELECT k, each FROM STREAM total LATERAL VIEW explode(sequence(1, n)) AS each",
+        "computed": "SELECT k, n, n + 1 AS next FROM STREAM total",
+    }
+    for name, query in queries.items():
+        rows(f"CREATE STREAMING TABLE {name} AS {query}")
+        expected = rows(query.replace("STREAM ", "") + " ORDER BY ALL")
+        assert expected and rows(f"SELECT * FROM {name} ORDER BY ALL") == expected, name
+    rows("CREATE STREAMING TABLE on_top AS SELECT n * 10 AS tens FROM STREAM filtered WHERE n <> 3")
+    assert rows("SELECT * FROM on_top") == [{"tens": 60}]
+    told = rows("SELECT n, next, _change_type AS c FROM panes('computed')")
+    assert [(r["n"], r["next"], r["c"]) for r in told] == [
+        (1, 2, "insert"), (1, 2, "delete"), (3, 4, "insert"), (3, 4, "delete"), (6, 7, "insert"),
+    ]  # fmt: skip
+
+
+def test_the_changes_of_a_retracting_table_are_passed_on_in_order(rows: Rows) -> None:
+    rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW RETRACTING")
+    rows("CREATE STREAMING TABLE passed AS SELECT n FROM STREAM total")
+    told = rows("SELECT n, _change_type AS c FROM panes('passed')")
+    assert [(r["n"], r["c"]) for r in told] == [
+        (1, "insert"), (1, "delete"), (3, "insert"), (3, "delete"), (6, "insert"),
+    ]  # fmt: skip
+
+
+def test_distinct_rows_are_emitted_once(rows: Rows) -> None:
+    rows("CREATE STREAMING TABLE keys AS SELECT DISTINCT k FROM STREAM m")
+    assert rows("SELECT k, _pane_index AS i FROM panes('keys')") == [{"k": "a", "i": 0}]
+    rows("CREATE STREAMING TABLE how_many AS SELECT count(*) AS n FROM STREAM keys WINDOW GLOBAL TRIGGER EVERY ROW")
+    assert rows("SELECT n FROM how_many") == [{"n": 1}]
+
+
+def test_parentheses_around_a_query_change_nothing(rows: Rows) -> None:
+    rows("CREATE STREAMING TABLE one AS (SELECT k, v FROM STREAM m)")
+    rows("CREATE STREAMING TABLE two AS WITH c AS (SELECT 1 AS x) ((SELECT k, v FROM STREAM m JOIN c ON v > x))")
+    rows("CREATE STREAMING TABLE three AS (SELECT v FROM STREAM m) UNION ALL (SELECT v * 2 FROM STREAM m)")
+    assert rows("SELECT v FROM one ORDER BY v") == [{"v": 1}, {"v": 2}, {"v": 3}]
+    assert rows("SELECT v FROM two ORDER BY v") == [{"v": 2}, {"v": 3}]
+    assert [r["v"] for r in rows("SELECT v FROM three ORDER BY v")] == [1, 2, 2, 3, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("query", "condition", "at"),
+    [
+        ("VALUES (1)", "WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM", "VALUES (1)"),
+        ("TABLE STREAM m", "WAREHOUSE_NOT_BUILT_YET", "STREAM m"),
+        ("FROM STREAM m |> WHERE v > 1 |> SELECT v", "WAREHOUSE_NOT_BUILT_YET", "STREAM m"),
+        ("SELECT * FROM (SELECT k, v FROM STREAM m) PIVOT (sum(v) FOR k IN ('a'))", "WAREHOUSE_NOT_BUILT_YET", "PIVOT"),
+        (
+            "SELECT v FROM STREAM m QUALIFY row_number() OVER (ORDER BY v) = 1",
+            "WAREHOUSE_WINDOW_FUNCTION_OVER_STREAM", "QUALIFY row_number() OVER (ORDER BY v) = 1",
+        ),
+        (
+            "SELECT v FROM (SELECT v FROM STREAM m WHERE v > 1 QUALIFY rank() OVER (ORDER BY v) = 1)",
+            "WAREHOUSE_WINDOW_FUNCTION_OVER_STREAM", "QUALIFY rank() OVER (ORDER BY v) = 1",
+        ),
+        ("SELECT sum(v) AS n FROM STREAM m TRIGGER AT WATERMARK LATE EVERY ROW", "WAREHOUSE_UNBOUNDED_AGGREGATE", None),
+        ("SELECT sum(v) AS n FROM STREAM m TRIGGER AT WATERMARK THEN EVERY ROW", "WAREHOUSE_UNBOUNDED_AGGREGATE", None),
+        ("SELECT sum(v) AS n FROM STREAM m TRIGGER AT WATERMARK AND EVERY ROW", "WAREHOUSE_UNBOUNDED_AGGREGATE", None),
+    ],
+)  # fmt: skip
+def test_what_would_never_be_right_is_refused(rows: Rows, query: str, condition: str, at: str | None) -> None:
+    error = refused(rows, f"CREATE STREAMING TABLE x AS {query}")
+    assert error.condition == condition
+    place = error.diagnostics[0].span
+    assert place and (at is None or place.of(f"CREATE STREAMING TABLE x AS {query}") == at)
+
+
+def test_what_can_fire_before_the_end_is_not(rows: Rows) -> None:
+    rows("CREATE STREAMING TABLE x AS SELECT qualify.v AS n FROM STREAM m AS qualify WHERE v = 2")
+    assert rows("SELECT n FROM x") == [{"n": 2}]
+    for trigger in ("AT WATERMARK EARLY EVERY ROW", "EVERY ROW THEN AT WATERMARK", "AT WATERMARK OR EVERY ROW"):
+        rows(f"CREATE OR REPLACE STREAMING TABLE x AS SELECT sum(v) AS n FROM STREAM m TRIGGER {trigger}")
+        assert rows("SELECT n FROM x") == [{"n": 6}]
