@@ -733,7 +733,12 @@ def _place(plan: plans.Plan) -> Span | None:
     match plan:
         case plans.MakeStreamingTable(query=query):
             return query.place
-        case plans.Refresh(entry=entry) | plans.Start(entry=entry) | plans.Stop(entry=entry):
+        case (
+            plans.Refresh(entry=entry)
+            | plans.Start(entry=entry)
+            | plans.Stop(entry=entry)
+            | plans.DropStreamingTable(entry=entry)
+        ):
             at = plan.source.text.lower().rfind(entry.name.lower())
             return Span(at, at + len(entry.name)) if at >= 0 else None
     return None

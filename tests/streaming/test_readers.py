@@ -111,6 +111,31 @@ def test_what_would_never_be_right_is_refused(rows: Rows, query: str, condition:
     assert place and (at is None or place.of(f"CREATE STREAMING TABLE x AS {query}") == at)
 
 
+def test_acts_are_explained_in_words(rows: Rows) -> None:
+    made = (
+        "CREATE STREAM s (k INT, ts TIMESTAMP) USING json OPTIONS (path 'nowhere')"
+        " WATERMARK ts DELAY OF INTERVAL 1 MINUTE IDLE TIMEOUT INTERVAL 5 MINUTES ON ERROR FAIL"
+    )
+    told = {
+        made: "make stream s\nsource: json\nwatermark: ts delayed by 1 minute\nidle timeout: 5 minutes\n"
+        "records that do not parse: stop the step",
+        "DROP STREAM m": "drop stream m; what it reads stays",
+        "SHOW STREAMING TABLES": "list streaming tables",
+        "DESCRIBE STREAM m": "tell about stream m",
+    }
+    for statement, words in told.items():
+        assert "\n".join(row["plan"] for row in rows(f"EXPLAIN {statement}")).strip() == words
+    assert rows("SHOW STREAMS LIKE 's'") == []
+
+
+def test_who_is_read_is_pointed_at(rows: Rows) -> None:
+    rows(
+        "CREATE STREAMING TABLE below AS SELECT v FROM STREAM m; CREATE STREAMING TABLE above AS SELECT v FROM STREAM below"
+    )
+    error = refused(rows, "DROP STREAMING TABLE below")
+    assert error.condition == "WAREHOUSE_STREAMING_TABLE_HAS_READERS" and "^^^^^" in error.render()
+
+
 def test_what_can_fire_before_the_end_is_not(rows: Rows) -> None:
     rows("CREATE STREAMING TABLE x AS SELECT qualify.v AS n FROM STREAM m AS qualify WHERE v = 2")
     assert rows("SELECT n FROM x") == [{"n": 2}]

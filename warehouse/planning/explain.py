@@ -229,7 +229,7 @@ def step_texts(query: StreamingQuery) -> Iterator[str]:
 
 
 def act(plan: plans.Plan) -> str:
-    """Return one line for a plan without a query."""
+    """Return what a plan without a query does: a line, or a few."""
     match plan:
         case plans.Refresh(entry=entry, full=full, drain=drain):
             how = "read what is there, then close every window of" if drain else "read what has arrived for"
@@ -240,6 +240,23 @@ def act(plan: plans.Plan) -> str:
             return f"stop {entry.qualified}"
         case plans.DropStreamingTable(entry=entry):
             return f"drop {entry.qualified} with its panes and state"
+        case plans.MakeStream(statement=made):
+            text, mark = made.source.text, made.watermark
+            words = [f"make stream {made.name.span.of(text)}", f"source: {made.format}"]
+            if mark:
+                words.append(f"watermark: {mark.column.of(text)} delayed by {duration(mark.delay.micros)}")
+            if made.idle_timeout:
+                words.append(f"idle timeout: {duration(made.idle_timeout.micros)}")
+            words.append(
+                f"records that do not parse: {'stop the step' if made.on_error_fail else 'are kept in bad_rows'}"
+            )
+            return "\n".join(words)
+        case plans.DropStreamPlan(statement=dropped):
+            return f"drop stream {dropped.name.span.of(dropped.source.text)}; what it reads stays"
+        case plans.Show(statement=shown):
+            return f"list {shown.kind.lower()}s"
+        case plans.Describe(statement=described):
+            return f"tell about {described.kind.lower()} {described.name.span.of(described.source.text)}"
         case plans.Nothing(message=message):
             return message
     return type(plan).__name__
