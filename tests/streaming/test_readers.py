@@ -129,9 +129,8 @@ def test_acts_are_explained_in_words(rows: Rows) -> None:
 
 
 def test_who_is_read_is_pointed_at(rows: Rows) -> None:
-    rows(
-        "CREATE STREAMING TABLE below AS SELECT v FROM STREAM m; CREATE STREAMING TABLE above AS SELECT v FROM STREAM below"
-    )
+    rows("CREATE STREAMING TABLE below AS SELECT v FROM STREAM m")
+    rows("CREATE STREAMING TABLE above AS SELECT v FROM STREAM below")
     error = refused(rows, "DROP STREAMING TABLE below")
     assert error.condition == "WAREHOUSE_STREAMING_TABLE_HAS_READERS" and "^^^^^" in error.render()
 
