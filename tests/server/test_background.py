@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +22,13 @@ from warehouse.engine import Engine
 from warehouse.server.background import Local
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def runtime() -> Iterator[str]:
+    """Return an empty folder for sockets, whose paths must be short."""
+    with tempfile.TemporaryDirectory(prefix="w-") as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")
@@ -123,11 +131,11 @@ def test_it_gives_way_when_nobody_needs_it(engine: Engine, local: dict[str, str]
 
 
 def test_one_that_serves_others_answers_and_stays(
-    engine: Engine, local: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, local: dict[str, str], runtime: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    env = local | {"XDG_RUNTIME_DIR": str(tmp_path)}
+    env = local | {"XDG_RUNTIME_DIR": runtime}
     with monkeypatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        patch.setenv("XDG_RUNTIME_DIR", runtime)
         serving = Local(engine, lasting=True)
     assert run(engine, env, "-e", "SELECT 5 AS e").stdout == "e\n5\n"
     done = run(engine, env, "stop")
@@ -136,8 +144,10 @@ def test_one_that_serves_others_answers_and_stays(
     serving.close()
 
 
-def test_engines_of_other_folders_give_way_but_for_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+def test_engines_of_other_folders_give_way_but_for_the_last(
+    runtime: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
     remote.make_room()
     listening = []
     for number in range(remote.MOST_IDLE + 2):

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,12 @@ def serve(invocation: Invocation, folder: Path, opener: Callable[..., Any], cons
     engine = opener(folder, {}, on_progress=console.progress)
     try:
         resumed = engine.resume()
-        with Endpoint(engine, options) as endpoint, closing(Local(engine, lasting=True)):
+        with Endpoint(engine, options) as endpoint, ExitStack() as local:
             console.end()
+            try:
+                local.enter_context(closing(Local(engine, lasting=True)))
+            except OSError as error:
+                console.report(f"commands on this machine do not reach this engine: {error}")
             for name in resumed:
                 console.report(f"streaming table {name} runs on")
             for transport, port in (("binary", endpoint.port), ("http", endpoint.http_port)):
