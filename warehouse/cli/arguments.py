@@ -112,13 +112,20 @@ def _general() -> _Parser:
     return general
 
 
+def _placing() -> _Parser:
+    placing = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    placing.add_argument(
+        "--embedded", action="store_true", help="run the engine in this very process, not in the background"
+    )
+    return placing
+
+
 def _running() -> _Parser:
-    running = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    running = _Parser(add_help=False, argument_default=argparse.SUPPRESS, parents=[_placing()])
     add = running.add_argument
     add("--format", choices=FORMAT_NAMES, help="how rows look (default: table on a terminal, else csv)")
     add("--param", action=_Parameters, metavar="K=V", help="value of the named parameter :K")
     add("--server", metavar="HOST:PORT", help="run on a server of warehouse-sql serve; over HTTP: http://HOST:PORT")
-    add("--embedded", action="store_true", help="run the engine in this very process, not in the background")
     add("--keep-going", action="store_true", help="go on after an error, exit 1 if any statement failed")
     add("--dry-run", action="store_true", help="check and compile, run nothing")
     return running
@@ -192,7 +199,7 @@ def _parser() -> _Parser:
     run.add_argument("--full-refresh", action="store_true", help="streaming tables start again from nothing")
     command("test", "run the tests of a project: queries for rows that are wrong", general, running, selecting)
     command("plan", "list the files of a project in the order they run", general, selecting)
-    docs = command("docs", "write a page about a project, and its manifest.json", general, _project())
+    docs = command("docs", "write a page about a project, and its manifest.json", general, _placing(), _project())
     docs.add_argument("--dry-run", action="store_true", help="start no engine: columns have no types")
     docs.add_argument("--target", type=Path, metavar="DIR", help="where to (default: target in the project's folder)")
     command("doctor", "say what is missing on this machine", general)

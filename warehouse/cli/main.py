@@ -136,7 +136,7 @@ def _in_background(
     from warehouse.cli import frames, remote
 
     try:
-        with remote.engine(folder, lambda: console.begin("starting"), settings or {}) as connection:
+        with remote.engine(folder, lambda: console.begin("starting"), settings) as connection:
             console.end()
             return remote.run(connection, remote.request(words, texts))
     except remote.NoEngine as error:

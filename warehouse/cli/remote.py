@@ -27,7 +27,7 @@ from warehouse.cli import frames
 
 STARTS_WITHIN = 120.0
 MOST_IDLE = 3
-"""Engines of other folders that may wait in the background when one more is started; each holds a gigabyte or so."""
+"""Engines of other folders that may wait in the background when one more is started: each holds much memory."""
 
 
 class NoEngine(Exception):
@@ -69,12 +69,19 @@ def request(words: Sequence[str], texts: Sequence[tuple[str, str | None]]) -> Re
 
 def connect(folder: Path) -> socket.socket | None:
     """Return a connection to the folder's engine, None when none listens."""
+    try:
+        return _connected(frames.address(folder))
+    except OSError:
+        return None
+
+
+def _connected(path: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.connect(str(frames.address(folder)))
+        connection.connect(str(path))
     except OSError:
         connection.close()
-        return None
+        raise
     return connection
 
 
@@ -93,8 +100,7 @@ def make_room() -> None:
     with contextlib.suppress(OSError):
         sockets = sorted(frames.home().glob("*.sock"), key=lambda path: path.lstat().st_mtime)
         for path in sockets[:-MOST_IDLE]:
-            with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
-                connection.connect(str(path))
+            with contextlib.suppress(OSError), _connected(path) as connection:
                 frames.send(connection, b"Y")
 
 

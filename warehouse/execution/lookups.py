@@ -2,7 +2,7 @@
 
 ``gateway.jvm.org.apache.spark.sql.functions`` makes Py4J ask for a class ``org``, in each package that PySpark
 imports, then for ``org.apache``, and so on; Janino asks likewise for what may be a class in each text that it
-compiles. Each time that is a look into three hundred jars: a tenth of what an engine computes in small statements.
+compiles. Each time that is a look into some three hundred jars.
 """
 
 from __future__ import annotations

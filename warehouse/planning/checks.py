@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from warehouse.catalog.entries import Column, StreamEntry
+from warehouse.catalog.entries import Column
 from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import AT_END, Kind, Node
@@ -17,7 +17,7 @@ from warehouse.language.statements import Mode, QueryBlock
 from warehouse.language.tokens import Token
 from warehouse.planning import scan
 from warehouse.planning.context import Context
-from warehouse.planning.sources import SourceKind, StreamSource
+from warehouse.planning.sources import StreamSource
 from warehouse.planning.text import Text
 
 
@@ -212,11 +212,9 @@ def _order_sensitive(text: Text, block: QueryBlock, query: WindowedQuery) -> Non
 
 def _double_counting(source: StreamSource) -> None:
     """Refuse to aggregate the changes of a table that may emit a window twice without taking the first one back."""
-    entry = source.entry
-    if source.kind is not SourceKind.CHANGES or entry is None or isinstance(entry, StreamEntry):
-        return
-    if entry.mode == Mode.ACCUMULATING.name and entry.repeats:
-        fail("WAREHOUSE_DOUBLE_COUNTING", source.reference.span, table=entry.name)
+    if source.replaces:
+        assert source.entry
+        fail("WAREHOUSE_DOUBLE_COUNTING", source.reference.span, table=source.entry.name)
 
 
 def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: tuple[StreamSource, ...]) -> None:

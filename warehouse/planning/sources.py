@@ -64,6 +64,13 @@ class StreamSource:
         return self.entry.mode == Mode.RETRACTING.name
 
     @property
+    def replaces(self) -> bool:
+        """Say whether a pane that was read can be replaced by a later one: in an ACCUMULATING table that repeats."""
+        if self.kind is not SourceKind.CHANGES or not isinstance(self.entry, StreamingTableEntry):
+            return False
+        return self.entry.mode == Mode.ACCUMULATING.name and self.entry.repeats
+
+    @property
     def has_watermark(self) -> bool:
         """Say whether a watermark moves while the source is read."""
         return self.watermark is not None or self.kind is SourceKind.CHANGES or self.bounded

@@ -198,16 +198,18 @@ class Local:
 
     def may_end(self, told: bool) -> bool:
         """Say whether a client may end the engine: when ``told`` to, or when it runs nothing, and for nobody else."""
-        is_idle = self._clients <= 1 and not self._engine.runs_something()
-        return not self._lasting and (told or is_idle)
+        return not self._lasting and (told or not self._is_needed(but_for=1))
+
+    def _is_needed(self, but_for: int = 0) -> bool:
+        """Say whether more than so many clients are connected, or a streaming table runs on."""
+        return self._clients > but_for or self._engine.runs_something()
 
     def wait(self, idle: float) -> None:
         """Return when told to end, after ``idle`` seconds without a client or a running table, or without a folder."""
         while not self._told.wait(1):
             if not self._engine.folder.exists():
                 return
-            quiet = self._clients == 0 and time.monotonic() - self._last > idle
-            if quiet and not self._engine.runs_something():
+            if time.monotonic() - self._last > idle and not self._is_needed():
                 return
 
     def close(self) -> None:
@@ -281,7 +283,7 @@ def _opened(folder: Path, settings: Mapping[str, str]) -> Engine:
         WarehouseError: as ``Engine.open``.
     """
     until = time.monotonic() + PREDECESSOR
-    while True:
+    while True:  # each try waits for the folder's lock a moment
         try:
             return Engine.open(folder, settings)
         except WarehouseError as error:

@@ -236,7 +236,7 @@ def with_what_was_replaced(
         table: its columns.
         keyed: its panes carry keys.
     """
-    names, same = [quote_name(c.name) for c in table], [*IDENTITY[not keyed : -1]]
+    names, same = [quote_name(c.name) for c in table], IDENTITY[not keyed : -1]
     emitted = spark.read.format("delta").load(str(folder)).where("_change_type = 'insert'")
     emitted = emitted.selectExpr(
         f"struct({', '.join(names)}) AS __w_emitted", "_step AS __w_emitted_at", *(f"{n} AS {n}_of" for n in same)

@@ -28,7 +28,6 @@ from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.execution.session import enter
-from warehouse.language.statements import Mode
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import bad_rows, faults, kafka_sink, late, panes, replay, sources
@@ -379,7 +378,7 @@ class StreamingTables:
             return stored.where("_change_type <> 'superseded'").selectExpr(
                 *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position"
             )
-        if source.entry.mode == Mode.ACCUMULATING.name and source.entry.repeats and not source.entry.stateless:
+        if source.replaces and not source.entry.stateless:
             stored = panes.with_what_was_replaced(session, stored, folder, source.columns, keyed(source.entry))
         identity = list(panes.IDENTITY[not keyed(source.entry) :])
         changed = [f"{panes.ORDER[0]} AS __w_order_we", f"{panes.ORDER[1]} AS __w_order_ws", "_step"]
