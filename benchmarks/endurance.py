@@ -41,8 +41,7 @@ from benchmarks import arguments, report
 from benchmarks.protocol import machine
 from benchmarks.systems import Warehouse
 from warehouse.streaming import feed, panes
-from warehouse.streaming.log import Commit, StepLog
-from warehouse.streaming.runner import step_log
+from warehouse.streaming.log import Commit, StepLog, step_log
 
 TABLES = {
     "tumbling": "SELECT key, count(*) AS n, sum(value) AS total, window_start FROM STREAM events GROUP BY key"

@@ -433,7 +433,7 @@ class Engine:
         from warehouse.planning.explain import losses
         from warehouse.planning.replacement import Outcome
         from warehouse.streaming import ddl
-        from warehouse.streaming.runner import step_log
+        from warehouse.streaming.log import step_log
 
         source = plan.source
         match plan:
@@ -625,7 +625,7 @@ class Engine:
         return _Lines(TABLES, rows)
 
     def _describe_table(self, entry: StreamingTableEntry, extended: bool) -> _Lines:
-        from warehouse.streaming.runner import step_log, table_folder
+        from warehouse.streaming.log import step_log, table_folder
 
         rows: list[tuple[str, str, str | None]] = [(c.name, c.type, c.comment) for c in entry.columns]
         if extended:

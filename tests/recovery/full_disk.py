@@ -26,7 +26,7 @@ from tests.recovery.scenery import TOPIC
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
-from warehouse.streaming.runner import step_log, table_folder
+from warehouse.streaming.log import step_log, table_folder
 
 ROWS, LATE, BAD = 20_000, 50, 2
 """Of an arrival: rows that count, rows that are late from the third arrival on, and bad ones."""

@@ -12,7 +12,7 @@ from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 from warehouse.storage.panes import Panes
 from warehouse.streaming import faults, upkeep
-from warehouse.streaming.runner import table_folder
+from warehouse.streaming.log import table_folder
 
 QUERIES = {
     "accumulating": "SELECT k, count(*) AS n FROM STREAM s GROUP BY k WINDOW GLOBAL TRIGGER EVERY 1 ROWS",

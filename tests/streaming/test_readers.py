@@ -59,6 +59,16 @@ def test_rows_that_were_replaced_go_through_conditions_joins_and_views_too(rows:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "grouped", ["GROUP BY nullif(k, 'a') WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)", "WINDOW GLOBAL"]
+)
+def test_rows_are_replaced_by_their_windows_and_keys_though_these_are_null(rows: Rows, grouped: str) -> None:
+    rows(f"CREATE STREAMING TABLE total AS SELECT sum(v) AS n FROM STREAM m {grouped} TRIGGER EVERY ROW")
+    rows("CREATE STREAMING TABLE doubled AS SELECT n * 2 AS n FROM STREAM total WHERE n <> 3")
+    told = rows("SELECT n, _change_type AS c, _step AS s FROM panes('doubled')")
+    assert [(r["n"], r["c"]) for r in told] == [(2, "insert"), (2, "delete"), (12, "insert")]
+
+
 def test_the_changes_of_a_retracting_table_are_passed_on_in_order(rows: Rows) -> None:
     rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW RETRACTING")
     rows("CREATE STREAMING TABLE passed AS SELECT n FROM STREAM total")

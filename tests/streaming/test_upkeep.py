@@ -11,7 +11,7 @@ import pytest
 
 from tests.statements import Rows, rows_in
 from warehouse.streaming import bad_rows, delta_log, log, panes, upkeep
-from warehouse.streaming.runner import table_folder
+from warehouse.streaming.log import table_folder
 
 
 @pytest.fixture(scope="module")

@@ -143,6 +143,11 @@ class StreamingTableEntry(_Named):
         """Say whether no pane of the table is ever taken back."""
         return self.mode == "DISCARDING" and not (self.stateless and self.repeats)
 
+    @property
+    def keyed(self) -> bool:
+        """Say whether the panes of the table carry keys."""
+        return self.stateless or dict(self.facts).get("Keys", "0") != "0"
+
 
 @dataclass(frozen=True)
 class ViewEntry(_Named):

@@ -64,13 +64,12 @@ class Sink:
         spark: the session.
         folder: the table's.
         entry: the table, which has a sink.
-        keyed: its panes carry group keys.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, entry: StreamingTableEntry, keyed: bool):
+    def __init__(self, spark: SparkSession, folder: Path, entry: StreamingTableEntry):
         given = settings(entry)
         assert given is not None
-        self.folder, self.entry, self.keyed, self.topic = folder, entry, keyed, given[TOPIC]
+        self.folder, self.entry, self.topic = folder, entry, given[TOPIC]
         self.config = _configuration(given)
         self.session = spark.newSession()
         self.session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -144,7 +143,7 @@ class Sink:
         rows = stored.where((F.col("_step") == step) & (F.col("_change_type") != "superseded"))
         names = [quoted(c.name) for c in (*self.entry.columns, *PANE_COLUMNS)]
         value = F.to_json(F.struct(*names), {"ignoreNullFields": "false"})
-        has_key = self.keyed and not self.entry.stateless
+        has_key = self.entry.keyed and not self.entry.stateless
         key = F.col("__w_key") if has_key else F.lit(None).cast("struct<k0:string>")
         return rows.orderBy(*map(F.expr, panes.ORDER), "_change_type").select(key.alias("key"), value.alias("value"))
 

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.catalog.store import write_atomically
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
@@ -300,3 +301,13 @@ def _lines(file: Path) -> list[dict]:
 def _read(file: Path) -> dict:
     (found,) = _lines(file)
     return found
+
+
+def table_folder(home: Path, entry: StreamingTableEntry) -> Path:
+    """Return the folder that holds everything of a streaming table."""
+    return home / "streaming" / entry.id
+
+
+def step_log(home: Path, entry: StreamingTableEntry) -> StepLog:
+    """Return the step log of a streaming table."""
+    return StepLog(table_folder(home, entry), entry.revision)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping, quote_name
 from warehouse.dataflow.query import WindowedQuery
@@ -171,7 +170,7 @@ def _timing(column: str) -> str:
     return f"CASE {column} WHEN {EARLY} THEN 'EARLY' WHEN {ON_TIME} THEN 'ON_TIME' ELSE 'LATE' END"
 
 
-def latest(folder: Path, entry: StreamingTableEntry, keyed: bool, step: int | None = None) -> str:
+def latest(folder: Path, entry: StreamingTableEntry, step: int | None = None) -> str:
     """Return the query of the view ``t``: the panes that stand, or stood after ``step``.
 
     Panes that are distributed by columns stay so: a pane and what takes it back agree in these, so they are brought
@@ -184,12 +183,12 @@ def latest(folder: Path, entry: StreamingTableEntry, keyed: bool, step: int | No
     if entry.appends_only:
         return kept
     if distribution := read(entry.distribution):
-        whose = [f"__w_pane.{name}" for name in (*map(quote_name, distribution.keys), *IDENTITY[not keyed : -1])]
+        whose = [f"__w_pane.{name}" for name in (*map(quote_name, distribution.keys), *IDENTITY[not entry.keyed : -1])]
         whose.append("coalesce(__w_pane.__w_at, __w_pane._step)")
         taken = f"max(__w_pane._change_type <> 'insert') OVER (PARTITION BY {', '.join(whose)})"
         inside = f"SELECT {listed}, {taken} AS __w_taken FROM {source} AS __w_pane"
         return f"SELECT {listed} FROM ({inside}) AS __w_pane WHERE NOT __w_pane.__w_taken"
-    same = " AND ".join(f"__w_gone.{name} <=> __w_pane.{name}" for name in IDENTITY[not keyed : -1])
+    same = " AND ".join(f"__w_gone.{name} <=> __w_pane.{name}" for name in IDENTITY[not entry.keyed : -1])
     same += " AND coalesce(__w_gone.__w_at = __w_pane._step, true)"  # a stateless table's rows are known by their keys
     taken = f"SELECT 1 FROM {source} AS __w_gone WHERE __w_gone._change_type <> 'insert' AND {same}"
     return f"{kept} AND NOT EXISTS ({taken})"
@@ -201,18 +200,17 @@ def _up_to(folder: Path, step: int | None) -> str:
     return source if step is None else f"(SELECT * FROM {source} WHERE _step <= {step})"
 
 
-def pane_rows(folder: Path, entry: StreamingTableEntry, keyed: bool, step: int | None = None) -> str:
+def pane_rows(folder: Path, entry: StreamingTableEntry, step: int | None = None) -> str:
     """Return the relation behind ``panes('t')``: every pane in order, withdrawals before their pane.
 
     Args:
         folder: of the panes.
         entry: the table.
-        keyed: its panes carry keys.
         step: the last step whose panes are wanted, None for all.
     """
     visible = [quote_name(c.name) for c in entry.columns]
     visible += ["_change_type", "_pane_timing", "_pane_index", "_emitted_at", "_watermark", "_step"]
-    key = ["__w_key"] if keyed else []
+    key = ["__w_key"] if entry.keyed else []
     changed = [*ORDER, "_change_type", *key] if entry.stateless else [*key, *ORDER, "_change_type"]
     order = ["_step", *changed, "__w_ws"]
     # 'delete' sorts before 'insert', so a withdrawal stands directly before its pane
@@ -220,31 +218,6 @@ def pane_rows(folder: Path, entry: StreamingTableEntry, keyed: bool, step: int |
         f"(SELECT {', '.join(visible)} FROM {_up_to(folder, step)} WHERE _change_type <> 'superseded'"
         f" ORDER BY {', '.join(order)})"
     )
-
-
-def with_what_was_replaced(
-    spark: SparkSession, changes: DataFrame, folder: Path, table: tuple[Column, ...], keyed: bool
-) -> DataFrame:
-    """Return changes of an ACCUMULATING table with the values of panes that were replaced, which it does not repeat.
-
-    They are looked up in its panes, by their identity and the step in which they were emitted.
-
-    Args:
-        spark: the session.
-        changes: rows of the panes as they are stored.
-        folder: of the panes.
-        table: its columns.
-        keyed: its panes carry keys.
-    """
-    names, same = [quote_name(c.name) for c in table], IDENTITY[not keyed : -1]
-    emitted = spark.read.format("delta").load(str(folder)).where("_change_type = 'insert'")
-    emitted = emitted.selectExpr(
-        f"struct({', '.join(names)}) AS __w_emitted", "_step AS __w_emitted_at", *(f"{n} AS {n}_of" for n in same)
-    )
-    is_it = ["_change_type = 'superseded'", "__w_at = __w_emitted_at", *(f"{n} <=> {n}_of" for n in same)]
-    known = changes.join(emitted, F.expr(" AND ".join(is_it)), "left")
-    told = (f"if(_change_type = 'superseded', __w_emitted.{n}, {n}) AS {n}" for n in names)
-    return known.selectExpr(*told, *(c for c in changes.columns if quote_name(c) not in names))
 
 
 # ------------------------------------------------------------------ late rows

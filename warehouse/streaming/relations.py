@@ -23,10 +23,8 @@ from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, kafka, late, panes, sources
 from warehouse.streaming.layout import quoted
-from warehouse.streaming.log import START, Commit, StepLog
-from warehouse.streaming.runner import step_log, table_folder
+from warehouse.streaming.log import START, Commit, StepLog, step_log, table_folder
 from warehouse.streaming.state import State
-from warehouse.streaming.tables import keyed
 
 FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress")
 
@@ -41,7 +39,7 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
             return sources.batch_relation(source.entry)
         case SourceKind.PANES:
             assert isinstance(source.entry, StreamingTableEntry)
-            return panes.pane_rows(table_folder(home, source.entry) / "panes", source.entry, keyed(source.entry))
+            return panes.pane_rows(table_folder(home, source.entry) / "panes", source.entry)
     return source.name
 
 
@@ -74,10 +72,10 @@ def function_relation(
             fail("WAREHOUSE_STEP_UNKNOWN", call.span, table=entry.name, step=call.step, last=log.last().step)
         match call.function:
             case "table":
-                stood = panes.latest(folder / "panes", entry, keyed(entry), call.step)
+                stood = panes.latest(folder / "panes", entry, call.step)
                 return f"({stood})"
             case "panes":
-                return panes.pane_rows(folder / "panes", entry, keyed(entry), call.step)
+                return panes.pane_rows(folder / "panes", entry, call.step)
             case "late_rows":
                 if entry.stateless:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)

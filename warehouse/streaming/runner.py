@@ -28,12 +28,12 @@ from warehouse.execution.relations import Plans, Relations
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import faults, late, panes, rejected, upkeep
+from warehouse.streaming import changes, faults, late, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.grouping import NO_ROWS, Arrived, gathered, grouped, tell
 from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, size_of
 from warehouse.streaming.lags import Lags
-from warehouse.streaming.log import Commit, Intent, StepLog
+from warehouse.streaming.log import Commit, Intent, StepLog, table_folder
 from warehouse.streaming.outcome import Made, Outcome
 from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.rolling import is_little, rolled_up
@@ -86,16 +86,6 @@ SETTINGS = {
 """What a step's session differs in from a user's: no user's SET can change what a step computes."""
 
 
-def table_folder(home: Path, entry: StreamingTableEntry) -> Path:
-    """Return the folder that holds everything of a streaming table."""
-    return home / "streaming" / entry.id
-
-
-def step_log(home: Path, entry: StreamingTableEntry) -> StepLog:
-    """Return the step log of a streaming table."""
-    return StepLog(table_folder(home, entry), entry.revision)
-
-
 class Runner:
     """Runs steps of one streaming table; one step at a time, whoever asks."""
 
@@ -131,6 +121,8 @@ class Runner:
         """
         started = time.monotonic()
         last = self.log.last()
+        if frames:
+            frames = [changes.restored(f, self.home, s) for f, s in zip(frames, self.query.sources, strict=True)]
         with ExitStack() as kept:
             try:
                 record = self._computed(intent, last, frames, kept)

@@ -78,11 +78,6 @@ def table_frame(spark: SparkSession, table: str, options: dict[str, str] | None 
     return frame.withColumn(BAD, _null_text()).withColumn(POSITION, _null_text())
 
 
-def panes_frame(spark: SparkSession, path: str, options: dict[str, str] | None = None) -> DataFrame:
-    """Return a streaming DataFrame of a streaming table's panes as they are stored."""
-    return spark.readStream.format("delta").options(**(options or {})).load(path)
-
-
 def batch_frame(spark: SparkSession, entry: StreamEntry, source: str) -> DataFrame:
     """Return all rows of the stream's files, read as format ``source``, in the layout of ``streaming_frame``."""
     reader = spark.read.format(source).options(**reader_options(entry, source))

@@ -30,13 +30,13 @@ from warehouse.errors import fail
 from warehouse.execution.session import enter
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, faults, kafka_sink, late, panes, replay, sources
+from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources
 from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
-from warehouse.streaming.log import Commit
+from warehouse.streaming.log import Commit, step_log, table_folder
 from warehouse.streaming.pace import Bound, Pacer
 from warehouse.streaming.placement import Keeper, placement
-from warehouse.streaming.runner import Runner, step_log, table_folder
+from warehouse.streaming.runner import Runner
 
 Report = Callable[[StreamingTableEntry, Commit], None]
 
@@ -256,7 +256,7 @@ class StreamingTables:
         faults.passed("entry_dropped")
 
     def _make_view(self, entry: StreamingTableEntry) -> None:
-        query = panes.latest(table_folder(self.home, entry) / "panes", entry, keyed(entry))
+        query = panes.latest(table_folder(self.home, entry) / "panes", entry)
         comment = " COMMENT '" + entry.comment.replace("\\", "\\\\").replace("'", "\\'") + "'" if entry.comment else ""
         self.spark.sql(f"CREATE OR REPLACE VIEW {entry.qualified}{comment} AS {query}")
 
@@ -327,7 +327,7 @@ class StreamingTables:
             sink = self._sinks.get(entry.id)
             if sink is None:
                 folder = table_folder(self.home, entry)
-                sink = self._sinks[entry.id] = kafka_sink.Sink(self.spark, folder, entry, keyed(entry))
+                sink = self._sinks[entry.id] = kafka_sink.Sink(self.spark, folder, entry)
         sink.send()
 
     def _current(self, entry: StreamingTableEntry) -> StreamingTableEntry:
@@ -371,26 +371,8 @@ class StreamingTables:
             return sources.streaming_frame(session, most.of(source.entry) if most else source.entry)
         if source.entry is None:
             return sources.table_frame(session, source.name, most.options("delta", frozenset()) if most else None)
-        folder = table_folder(self.home, source.entry) / "panes"
-        stored = sources.panes_frame(session, str(folder))
-        listed = [quote_name(c.name) for c in source.columns]
-        if source.kind is SourceKind.PANES:
-            return stored.where("_change_type <> 'superseded'").selectExpr(
-                *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position"
-            )
-        if source.replaces and not source.entry.stateless:
-            stored = panes.with_what_was_replaced(session, stored, folder, source.columns, keyed(source.entry))
-        identity = list(panes.IDENTITY[not keyed(source.entry) :])
-        changed = [f"{panes.ORDER[0]} AS __w_order_we", f"{panes.ORDER[1]} AS __w_order_ws", "_step"]
-        if not source.entry.stateless:
-            identity[-1] = "coalesce(__w_at, _step) AS __w_at"
-            changed = ["__w_key", *changed] if keyed(source.entry) else changed
-        return stored.selectExpr(
-            *listed, "CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position",
-            "CASE WHEN _change_type = 'insert' THEN 'insert' ELSE 'delete' END AS __w_change",
-            f"to_json(struct({', '.join(identity)})) AS __w_identity",
-            f"to_json(struct({', '.join(changed)})) AS __w_pair",
-        )  # fmt: skip
+        told = changes.panes_frame if source.kind is SourceKind.PANES else changes.changes_frame
+        return told(session, self.home, source)
 
     def _upstream(self, query: StreamingQuery) -> dict[str, int]:
         """Return the watermarks of the streaming tables that are read, as they stand before their panes are read."""
@@ -470,11 +452,6 @@ class StreamingTables:
             self.stop(entry, quiet=True)
 
 
-def keyed(entry: StreamingTableEntry) -> bool:
-    """Say whether the panes of a table carry keys."""
-    return entry.stateless or dict(entry.facts).get("Keys", "0") != "0"
-
-
 def _closed(last: Commit, old: StreamingTableEntry, carry: Carry | None) -> int | None:
     """Return up to where windows are closed for good, since rows were late sooner under the old query."""
     if carry is None or carry.same_bounds or carry.old.lateness is None or last.step == 0:
@@ -493,4 +470,4 @@ def _renewed(identity: str) -> str:
     return identity.rpartition("-")[0] + "-" + secrets.token_hex(4)
 
 
-__all__ = ["Iterator", "StreamingTables", "keyed"]
+__all__ = ["Iterator", "StreamingTables"]
