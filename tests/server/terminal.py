@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ class Terminal:
     def __init__(self, command: Sequence[str], env: Mapping[str, str]):
         self._process, self._terminal = pty.fork()
         if self._process == 0:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # as under a shell that runs it in the background
             os.execve(sys.executable, list(command), dict(env))
         self.seen = ""
 
@@ -48,14 +50,8 @@ class Terminal:
         return self.until(wanted)
 
     def breaks_off(self) -> None:
-        """Press Ctrl-C, again where nothing comes of it for a while, until the prompt is back."""
-        self.seen, ends, pressed = "", time.monotonic() + PATIENCE, 0.0
-        while "warehouse>" not in self.seen:
-            assert time.monotonic() < ends, self.seen
-            if time.monotonic() > pressed + 10:
-                os.write(self._terminal, b"\x03")
-                pressed = time.monotonic()
-            self._look()
+        """Press Ctrl-C and wait until the prompt is back."""
+        self.types("\x03", "warehouse>")
 
     def leaves(self, text: str) -> int:
         """Type a text that ends the command, and return its exit code."""

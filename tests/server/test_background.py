@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +21,7 @@ import pytest
 
 from tests.server.terminal import Terminal
 from warehouse.cli import frames, remote
+from warehouse.cli.prompt.talk import Talk
 from warehouse.engine import Engine
 from warehouse.server.background import Local
 
@@ -259,6 +263,35 @@ def test_what_goes_on_until_somebody_has_seen_enough(
     assert (tmp_path / "editor.given").read_text() == "SELECT mine FROM own;"
     prompt.types("\r", r"edited(.|\n)*42(.|\n)*s\)(.|\n)*warehouse>")
     assert prompt.leaves("\x04") == 0  # only a prompt that shows reads it; before, it would end a line of the terminal
+
+
+def test_what_a_statement_says_that_nobody_waits_for_is_not_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    (ours, first), (ours_again, second) = socket.socketpair(), socket.socketpair()
+    connections = iter((ours, ours_again))
+    monkeypatch.setattr(remote, "engine", lambda folder: next(connections))
+    here = threading.main_thread().ident
+    assert here
+
+    def never_ends() -> None:
+        assert frames.receive(first)[0] == b"R"
+        signal.pthread_kill(here, signal.SIGINT)
+        assert frames.receive(first)[0] == b"C"
+        signal.pthread_kill(here, signal.SIGINT)
+
+    def ends() -> None:
+        assert frames.receive(second)[0] == b"R"
+        frames.send(second, b"X", b"0")
+
+    with ThreadPoolExecutor() as threads, first, second:
+        talk = Talk(Path("nowhere"), embedded=False)
+        ended = threads.submit(never_ends)
+        with pytest.raises(KeyboardInterrupt):
+            talk.run([], "SELECT 1", print)
+        ended.result()
+        ended = threads.submit(ends)
+        assert talk.run([], "SELECT 2", print) == 0
+        ended.result()
+        talk.close()
 
 
 @pytest.mark.slow

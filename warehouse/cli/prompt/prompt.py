@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -34,6 +35,7 @@ _CHANGES = re.compile(r"\b(CREATE|DROP|ALTER|USE)\b", re.IGNORECASE)
 
 def run(invocation: Invocation, words: Sequence[str], folder: Path, embedded: bool, console: Console) -> int:
     """Talk to a person until they leave; return the exit code."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may have had it ignored
     talk = Talk(folder, embedded)
     try:
         return Prompt(invocation, talk, folder).loop()

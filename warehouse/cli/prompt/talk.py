@@ -92,6 +92,10 @@ class Talk:
                     sys.stderr.flush()
                 elif kind == b"O":
                     write(data)
+        except KeyboardInterrupt:  # what still comes of this statement must not be taken for the next one's
+            print("not waited for; the next statement begins a new session", file=sys.stderr)
+            self.again()
+            raise
         except (frames.Broken, OSError):
             raise remote.NoEngine("the engine went away; the next statement starts it again") from None
         finally:
