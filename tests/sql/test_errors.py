@@ -70,6 +70,7 @@ CASES = {
     "join of streams": "CREATE STREAMING TABLE t AS SELECT a.player FROM STREAM plays AS a JOIN STREAM bare AS b ON a.player = b.player",
     "stream on the null side": "CREATE STREAMING TABLE t AS SELECT p.player FROM teams JOIN x LEFT JOIN STREAM plays AS p ON p.team = teams.team",
     "union": "CREATE STREAMING TABLE t AS SELECT player FROM STREAM plays UNION SELECT player FROM STREAM bare",
+    "broken record of a table": "SELECT score FROM STREAM strict",
     "broken record": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM strict {WINDOW}",
     "schema changed": "CREATE STREAMING TABLE t AS SELECT id FROM STREAM columns",
     "division by zero": "CREATE STREAMING TABLE t AS SELECT player,\n  score / 0 AS r\nFROM STREAM sound",

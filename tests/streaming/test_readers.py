@@ -151,3 +151,19 @@ def test_what_can_fire_before_the_end_is_not(rows: Rows) -> None:
     for trigger in ("AT WATERMARK EARLY EVERY ROW", "EVERY ROW THEN AT WATERMARK", "AT WATERMARK OR EVERY ROW"):
         rows(f"CREATE OR REPLACE STREAMING TABLE x AS SELECT sum(v) AS n FROM STREAM m TRIGGER {trigger}")
         assert rows("SELECT n FROM x") == [{"n": 6}]
+
+
+def test_what_a_watermark_is_of_can_be_a_column(rows: Rows) -> None:
+    marked = "STREAM m WATERMARK ts + INTERVAL 1 HOUR AS later DELAY OF INTERVAL 0 SECONDS"
+    queries = {
+        "plain": f"SELECT v, later FROM {marked} AS m WHERE hour(later) = 1",
+        "all_of_it": f"SELECT * FROM {marked}",
+        "windows": f"SELECT k, count(*) AS n, window_start AS s, max(m.later) AS l FROM {marked} GROUP BY k"
+        " WINDOW FIXED (later, SIZE INTERVAL 1 MINUTE)",
+    }
+    for name, query in queries.items():
+        rows(f"CREATE STREAMING TABLE {name} AS {query}; DRAIN STREAMING TABLE {name}")
+        expected = rows(f"SELECT * FROM ({query}) ORDER BY ALL")
+        assert len(expected) == 3 and rows(f"SELECT * FROM {name} ORDER BY ALL") == expected, name
+    assert list(rows("SELECT * FROM all_of_it")[0]) == ["k", "v", "ts", "later"]
+    assert rows("SELECT min(_watermark) AS w FROM panes('windows')")[0]["w"].hour == 1

@@ -261,6 +261,9 @@ def test_what_create_refuses_points_at_the_words(house):
         ),
     }
     assert {text: house.refusal(text) for text in cases} == cases
+    marked = "CREATE STREAM s (t STRING) USING json OPTIONS (path 'in') WATERMARK"
+    named = house.refusal(f"{marked} to_timestamp(t) AS ts DELAY OF INTERVAL 0 SECONDS")
+    assert named == ("WATERMARK_NAME", "WATERMARK to_timestamp(t) AS ts DELAY OF INTERVAL 0 SECONDS")
     (house.files / "empty").mkdir()
     assert house.refusal("CREATE STREAM s USING json OPTIONS (path 'empty')") == ("STREAM_COLUMNS_UNKNOWN", "s")
     assert house.catalog.streams() == ()

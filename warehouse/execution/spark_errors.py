@@ -5,15 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import convert_exception
 
-from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, render
 from warehouse.language.fragments import Fragment
+from warehouse.language.literals import string_literal
 
 RAISED = (PySparkException, Py4JError)
 """What PySpark raises for mistakes in SQL and for failures while it runs."""
@@ -58,6 +59,20 @@ _RAISED_OURS = re.compile(
 )
 _TOO_LARGE = re.compile(r"is bigger than spark\.driver\.maxResultSize \(([^)]*)\)")
 _CANCELLED = ("cancelled", "Job aborted due to stage failure: Task killed", "SparkJobCancelled")
+
+
+def raising(condition: str, values: Mapping[str, str], **texts: object) -> str:
+    """Return SQL that raises an error of ours when it is computed.
+
+    Args:
+        condition: of the error.
+        values: parameters of its message that are SQL.
+        texts: the others.
+    """
+    marks = {name: f"\0{name}\0" for name in values}
+    told = "WarehouseError: " + render(diagnostic(condition, None, **texts, **marks), None)
+    parts = [values[part] if number % 2 else string_literal(part) for number, part in enumerate(told.split("\0"))]
+    return f"raise_error(concat({', '.join(parts)}))"
 
 
 def translate(error: BaseException, source: SourceText, fragment: Fragment | None = None) -> WarehouseError:

@@ -27,6 +27,16 @@ def string_value(literal: str) -> str:
     return _ESCAPE.sub(_unescaped, literal[1:-1].replace(quote * 2, quote))
 
 
+def string_literal(text: str) -> str:
+    r"""Return a string literal that stands for ``text``.
+
+    Example:
+        >>> string_literal("it's")
+        "'it\\'s'"
+    """
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def _unescaped(match: re.Match[str]) -> str:
     code = match.group(1)
     if len(code) == 3:

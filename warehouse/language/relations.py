@@ -394,11 +394,13 @@ def watermark_clause(cursor: Cursor, end: int) -> Watermark:
     walk(cursor, end, lambda c: c.token.upper in ("DELAY", "INTERVAL"), commas=False)
     if cursor.at == column:
         cursor.fail_expecting("a column", "WATERMARK", _WATERMARK)
-    column_span = cursor.span(column)
+    *words, last = cursor.tokens[column : cursor.at]
+    name = last.text if len(words) > 1 and words[-1].upper == "AS" and last.is_name else None
+    column_span = cursor.span(column, cursor.at - 2 if name else cursor.at)
     cursor.expect("DELAY", "WATERMARK", _WATERMARK)
     cursor.expect("OF", "WATERMARK", _WATERMARK)
     delay = interval(cursor, "WATERMARK … DELAY OF", _WATERMARK)
-    return Watermark(column_span, delay, cursor.span(first))
+    return Watermark(column_span, delay, cursor.span(first), name)
 
 
 def _argument(cursor: Cursor, function: str, kind: Kind, span: Span) -> Name | None:

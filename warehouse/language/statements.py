@@ -45,11 +45,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class Watermark:
-    """``WATERMARK column DELAY OF interval``; ``column`` may be an expression, kept as its span."""
+    """``WATERMARK column [AS name] DELAY OF interval``; ``column`` may be an expression, kept as its span.
+
+    ``name`` (as SQL text) makes a column of it.
+    """
 
     column: Span
     delay: Interval
     span: Span
+    name: str | None = None
 
 
 # ---------------------------------------------------------------- where: windows

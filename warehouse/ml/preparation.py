@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructField
 
 from warehouse.catalog.entries import quote_name
-from warehouse.errors import diagnostic, render
+from warehouse.execution.spark_errors import raising
+from warehouse.language.literals import string_literal
 from warehouse.planning.algorithms import Kind
 from warehouse.planning.training import LABEL, RATING, Prepared, Training
 
@@ -110,10 +111,9 @@ def working(frame: DataFrame, prepared: Iterable[Prepared], keep: bool = False) 
 
 def refusal(prepared: Iterable[Prepared], nulls: str, model: str) -> Column:
     """Return an error that says which column of a row is NULL where none may be."""
-    told = diagnostic("WAREHOUSE_MODEL_INPUT_NULL", model=model, column="\0")
-    before, _, after = f"WarehouseError: {render(told, None)}".partition("\0")
-    names = (F.when(F.expr(is_missing(p)), F.lit(p.column)) for p in must_be_there(prepared, nulls))
-    return F.raise_error(F.concat(F.lit(before), F.concat_ws(", ", *names), F.lit(after)))
+    names = (f"if({is_missing(p)}, {string_literal(p.column)}, NULL)" for p in must_be_there(prepared, nulls))
+    missing = {"column": f"concat_ws(', ', {', '.join(names)})"}
+    return F.expr(raising("WAREHOUSE_MODEL_INPUT_NULL", missing, model=model))
 
 
 def dense_at_once(vector: Column) -> Column:

@@ -16,6 +16,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.errors import SourceText, Span, fail
 from warehouse.language.fragments import Fragment
 from warehouse.language.keeping import Inserted, Kept, alters, inserted, kept, renamed, unset
+from warehouse.language.literals import string_literal
 from warehouse.language.statements import Mode, Name
 from warehouse.planning.context import Context
 
@@ -164,8 +165,7 @@ def created(
         fail("WAREHOUSE_DISTRIBUTION_FORMAT", said.provider.span, format=said.provider.last)
     columns = context.analyzer.columns(analyzable(said.query))
     distribution = _distribution(context, said, columns)
-    value = distribution.written().replace("\\", "\\\\").replace("'", "\\'")
-    added = f"'{PROPERTY}' = '{value}'"
+    added = f"'{PROPERTY}' = {string_literal(distribution.written())}"
     edits: Edits = [
         (Span(said.into, said.into), f"{added}, " if said.listed else f"TBLPROPERTIES ({added}) "),
         (Span(said.query.start, said.query.start), f"SELECT {distribution.hint()} * FROM ("),

@@ -11,6 +11,7 @@ from warehouse.catalog.entries import Column, ModelEntry, ModelVersion, Pairs, q
 from warehouse.catalog.store import Catalog
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment
+from warehouse.language.literals import string_literal
 from warehouse.language.statements import ModelCall
 from warehouse.planning.algorithms import Kind, kind_of, plainly
 from warehouse.planning.arguments import advice
@@ -169,4 +170,4 @@ def _literal(value: object) -> str:
         return str(value).upper().replace("NONE", "NULL")
     if isinstance(value, float):
         return f"double('{value!r}')"
-    return str(value) if isinstance(value, int) else "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return str(value) if isinstance(value, int) else string_literal(str(value))

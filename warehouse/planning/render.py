@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
 from warehouse.errors import Span
-from warehouse.language.fragments import Fragment, of, rewritten
-from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, TableFunction
+from warehouse.language.fragments import Fragment, of, quoted, rewritten
+from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, StreamReference, TableFunction
 from warehouse.planning import predictions, scan
 from warehouse.planning.assignment import Assignments
 from warehouse.planning.blocks import BoundBlock, bind_block, sorted_by
@@ -72,8 +72,7 @@ class Writer:
                 edits.append((asked.span, self.asked(asked)))
         for reference in shape.streams:
             if span.covers(reference.span) and not _inside(reference.span, edits):
-                source = resolve(self.context, self.text.text, reference)
-                edits.append((reference.span, f"{self.stream(source)} AS {source.alias}"))
+                edits.append((reference.span, self._stream(reference)))
         for number, dead in enumerate(self.text.without):
             if span.covers(dead) and not _inside(dead, edits):
                 edits.append((dead, f"__w_unused{number} AS (SELECT 1)"))
@@ -91,6 +90,15 @@ class Writer:
         if self.hidden:
             edits += self._hidden_columns(span, edits)
         return edits
+
+    def _stream(self, reference: StreamReference) -> Fragment | str:
+        """Return the relation that stands for a stream, with the column that its watermark makes."""
+        source = resolve(self.context, self.text.text, reference)
+        rows = f"{self.stream(source)} AS {source.alias}"
+        if reference.watermark is None or reference.watermark.name is None:
+            return rows
+        value = quoted(self.text.text, reference.watermark.column)
+        return "(SELECT *, " + value + f" AS {reference.watermark.name} FROM {rows}) AS {source.alias}"
 
     def asked(self, call: ModelCall) -> Fragment | str:
         """Return the relation that stands for a function that asks a model."""

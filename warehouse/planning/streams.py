@@ -246,6 +246,14 @@ def _check_intervals(statement: CreateStream) -> Iterator[Diagnostic]:
         yield diagnostic("WAREHOUSE_STREAM_IDLE_TIMEOUT", timeout, written=timeout.of(text))
 
 
+def _check_watermark(statement: CreateStream) -> Iterator[Diagnostic]:
+    """Refuse a watermark that would make a column, which the stream's records do not have."""
+    mark = statement.watermark
+    if mark and mark.name:
+        written = mark.column.of(statement.source.text)
+        yield diagnostic("WAREHOUSE_WATERMARK_NAME", mark.span, column=written, name=mark.name)
+
+
 def _unfit(interval: Interval, least: int) -> bool:
     return bool(interval.months) or interval.micros < least
 
@@ -267,6 +275,7 @@ CHECKS: tuple[Callable[[CreateStream], Iterator[Diagnostic]], ...] = (
     _check_kafka,
     _check_replay,
     _check_intervals,
+    _check_watermark,
     _check_columns,
 )
 

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from warehouse.catalog.entries import StreamEntry, quote_name
 from warehouse.execution.frames import Measured, figures
 from warehouse.execution.relations import Plans, Relations
+from warehouse.language.literals import string_literal
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery, source_view
 from warehouse.streaming import panes, poison, sources
@@ -111,7 +112,7 @@ class Inputs:
             fields.append(f"'number', concat('{number}:', monotonically_increasing_id())")
         for other, its in enumerate(self.query.sources):
             kind = panes.struct_type(its.columns)
-            values = ", ".join(f"'{_quoted(c.name)}', {quote_name(c.name)}" for c in its.columns)
+            values = ", ".join(f"{string_literal(c.name)}, {quote_name(c.name)}" for c in its.columns)
             value = f"named_struct({values})" if other == number else "NULL"
             fields.append(f"'r{other}', CAST({value} AS {kind})")
         if self.query.reads_changes:
@@ -160,7 +161,3 @@ def _measures(source: StreamSource) -> dict[str, str]:
     if source.watermark:
         high = f"max(CASE WHEN __w_bad IS NULL THEN unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP)) END)"
     return {"rows": "count(1)", "bad": "count(__w_bad)", "high": high}
-
-
-def _quoted(name: str) -> str:
-    return name.replace("\\", "\\\\").replace("'", "\\'")

@@ -21,7 +21,7 @@ from warehouse.errors import fail
 from warehouse.planning.kafka import HEADERS, OF_RECORD, OPTIONS, RECORD
 from warehouse.streaming import avro_values, kafka_client
 from warehouse.streaming.kafka_offsets import LOST
-from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, quoted, schema_of
+from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, broken, quoted, schema_of
 
 CONNECTOR = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _OURS = frozenset({"value.format", "value.schema", "reader"})
@@ -126,8 +126,7 @@ def batch_view(spark: SparkSession, entry: StreamEntry) -> str:
     rows = laid_out(entry, spark.read.format(name).options(**once).load())
     good = F.col(BAD).isNull()
     if entry.fail_on_error:
-        said = F.concat(F.lit("[WAREHOUSE_BAD_RECORD] "), POSITION, F.lit(": "), F.left(BAD, F.lit(200)))
-        good = F.when(good, True).otherwise(F.raise_error(said).cast("boolean"))
+        good = F.when(good, True).otherwise(F.expr(broken(entry, POSITION)).cast("boolean"))
     view = f"__w_kafka_{hashlib.sha256(entry.qualified.lower().encode()).hexdigest()[:16]}"
     rows.where(good).select(*(quoted(c.name) for c in entry.columns)).createOrReplaceTempView(view)
     return view

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from pyspark.sql.types import StructType
 
-from warehouse.catalog.entries import Column
+from warehouse.catalog.entries import Column, StreamEntry
+from warehouse.execution.spark_errors import raising
 from warehouse.planning.streams import RESERVED_PREFIX
 
 BAD = f"{RESERVED_PREFIX}bad"
@@ -30,3 +31,9 @@ def quoted(name: str) -> str:
 def schema_of(columns: Iterable[Column]) -> StructType:
     """Return a Spark schema of ``columns``."""
     return StructType.fromDDL(", ".join(f"{quoted(c.name)} {c.type}" for c in columns))
+
+
+def broken(entry: StreamEntry, where: str) -> str:
+    """Return SQL that raises the error of a broken record, which is ``where``."""
+    record = {"file": where, "record": f"left(regexp_replace(trim({BAD}), '\\\\s+', ' '), 200)"}
+    return raising("WAREHOUSE_BAD_RECORD", record, name=entry.qualified)

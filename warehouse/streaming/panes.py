@@ -20,6 +20,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.step import EARLY, ON_TIME
 from warehouse.dataflow.times import CLOCK, Clock, Reading, bound_timestamp, watermark_timestamp
+from warehouse.language.literals import string_literal
 from warehouse.language.statements import Mode
 from warehouse.planning.distribution import read
 
@@ -49,11 +50,11 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
         names: the user's column names; one that Parquet refuses turns column mapping on.
         times: those of points in time.
     """
-    known = ",".join(["_step", *map(quote_name, times)]).replace("\\", "\\\\").replace("'", "\\'")
+    known = ",".join(["_step", *map(quote_name, times)])
     properties = {"delta.dataSkippingStatsColumns": known, **retention()}
     if any(map(needs_mapping, names)):
         properties["delta.columnMapping.mode"] = "name"
-    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    listed = ", ".join(f"'{key}' = {string_literal(value)}" for key, value in properties.items())
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta TBLPROPERTIES ({listed})")
 
 

@@ -29,7 +29,7 @@ from warehouse.planning.streams import (
     RESERVED_PREFIX,
 )
 from warehouse.streaming import kafka
-from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, quoted, schema_of
+from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, broken, quoted, schema_of
 
 ARRIVAL = f"{RESERVED_PREFIX}arrival"
 """BIGINT: processing time in microseconds."""
@@ -150,8 +150,7 @@ def batch_relation(entry: StreamEntry) -> str:
         return f"(SELECT {columns} FROM {table})"
     good = f"{BAD} IS NULL"
     if entry.fail_on_error:
-        text = f"'[WAREHOUSE_BAD_RECORD] ', _metadata.file_path, ': ', left({BAD}, 200)"
-        good = f"CASE WHEN {BAD} IS NULL THEN true ELSE CAST(raise_error(concat({text})) AS BOOLEAN) END"
+        good = f"CASE WHEN {BAD} IS NULL THEN true ELSE CAST({broken(entry, '_metadata.file_path')} AS BOOLEAN) END"
     return f"(SELECT {columns} FROM {table} WHERE {whole(entry.columns)} AND {good})"
 
 

@@ -28,6 +28,7 @@ from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.execution.session import enter
+from warehouse.language.literals import string_literal
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources
@@ -257,7 +258,7 @@ class StreamingTables:
 
     def _make_view(self, entry: StreamingTableEntry) -> None:
         query = panes.latest(table_folder(self.home, entry) / "panes", entry)
-        comment = " COMMENT '" + entry.comment.replace("\\", "\\\\").replace("'", "\\'") + "'" if entry.comment else ""
+        comment = f" COMMENT {string_literal(entry.comment)}" if entry.comment else ""
         self.spark.sql(f"CREATE OR REPLACE VIEW {entry.qualified}{comment} AS {query}")
 
     def mend(self, moved: bool) -> None:
