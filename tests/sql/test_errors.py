@@ -70,6 +70,8 @@ CASES = {
     "join of streams": "CREATE STREAMING TABLE t AS SELECT a.player FROM STREAM plays AS a JOIN STREAM bare AS b ON a.player = b.player",
     "stream on the null side": "CREATE STREAMING TABLE t AS SELECT p.player FROM teams JOIN x LEFT JOIN STREAM plays AS p ON p.team = teams.team",
     "union": "CREATE STREAMING TABLE t AS SELECT player FROM STREAM plays UNION SELECT player FROM STREAM bare",
+    "script": "BEGIN SELECT count(*) AS n FROM STREAM plays; END",
+    "immediate": "EXECUTE IMMEDIATE 'SELECT * FROM panes(''x'')'",
     "broken record of a table": "SELECT score FROM STREAM strict",
     "broken record": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM strict {WINDOW}",
     "schema changed": "CREATE STREAMING TABLE t AS SELECT id FROM STREAM columns",

@@ -167,3 +167,18 @@ def test_what_a_watermark_is_of_can_be_a_column(rows: Rows) -> None:
         assert len(expected) == 3 and rows(f"SELECT * FROM {name} ORDER BY ALL") == expected, name
     assert list(rows("SELECT * FROM all_of_it")[0]) == ["k", "v", "ts", "later"]
     assert rows("SELECT min(_watermark) AS w FROM panes('windows')")[0]["w"].hour == 1
+
+
+def test_a_recursive_query_beside_a_stream(rows: Rows) -> None:
+    numbers = "WITH RECURSIVE few AS (SELECT 2 AS least), r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3)"
+    queries = {
+        "plain": f"{numbers} SELECT k, v, n FROM STREAM m JOIN r ON n >= v, few WHERE v >= least",
+        "windows": f"{numbers} SELECT n, count(*) AS c, sum(v) AS s FROM STREAM m JOIN r ON r.n >= v GROUP BY n"
+        " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW",
+    }
+    for name, query in queries.items():
+        rows(f"CREATE STREAMING TABLE {name} AS {query}")
+        assert rows(f"SELECT * FROM {name} ORDER BY ALL") == rows(query + " ORDER BY ALL"), name
+    assert rows("SELECT n, c, s FROM windows ORDER BY n") == [
+        {"n": 1, "c": 1, "s": 1}, {"n": 2, "c": 2, "s": 3}, {"n": 3, "c": 3, "s": 6},
+    ]  # fmt: skip

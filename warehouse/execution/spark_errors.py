@@ -45,6 +45,18 @@ _WINDOW_CLAUSE = (
     " SLIDING and SESSIONS are written likewise."
 )
 
+_IMMEDIATE = re.compile(r"\s*EXECUTE\s+IMMEDIATE\b", re.IGNORECASE)
+_SCRIPT = re.compile(rf"\s*BEGIN\b|{_IMMEDIATE.pattern}", re.IGNORECASE)
+_OURS = re.compile(
+    r"\b(?:STREAM|STREAMING|TRIGGER|WINDOW)\s+\w|\b(?:panes|late_rows|bad_rows|stream_state|stream_progress|GENERATE)\b",
+    re.IGNORECASE,
+)
+_OF_WORDS = ("PARSE_SYNTAX_ERROR", "TABLE_OR_VIEW_NOT_FOUND", "UNRESOLVABLE_TABLE_VALUED_FUNCTION")
+_NOT_IN_SCRIPTS = (
+    "BEGIN … END and EXECUTE IMMEDIATE run what is Spark's own alone; statements and clauses of the warehouse stand by"
+    " themselves, one after the other."
+)
+
 _OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)/")
 """A file that the engine wrote itself."""
 _OWN_FILE_DAMAGED = (
@@ -100,14 +112,19 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         missing = "java.io.FileNotFoundException" in said
         condition, state = ("PATH_NOT_FOUND", "42K03") if missing else ("WAREHOUSE_SPARK_FAILED", state)
     state = state or "XX000"
-    places = (_context_span(error, source, fragment), _named_span(said, source, fragment))
+    places: tuple[Span | None, ...] = (_context_span(error, source, fragment), _named_span(said, source, fragment))
+    if _IMMEDIATE.match(source.text):  # places in the text that it ran
+        places = ()
     span = next(filter(None, places), None) or _quoted_span(said, source, fragment)
     return WarehouseError(
-        Diagnostic(condition, _sentence(error, said), state, span, _way_out(condition, said)), source=source
+        Diagnostic(condition, _sentence(error, said), state, span, _way_out(condition, said, source.text)),
+        source=source,
     )
 
 
-def _way_out(condition: str, said: str) -> str | None:
+def _way_out(condition: str, said: str, text: str) -> str | None:
+    if condition in _OF_WORDS and _SCRIPT.match(text) and _OURS.search(text):
+        return _NOT_IN_SCRIPTS
     if condition.startswith("FAILED_READ_FILE") and _OWN_FILE.search(said):
         return _OWN_FILE_DAMAGED
     if condition == "UNRESOLVED_ROUTINE" and _WINDOW_FUNCTION.search(said):

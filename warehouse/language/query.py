@@ -159,7 +159,7 @@ class _Scan:
     def _ctes(self, first: int, end: int) -> None:
         cursor = self.cursor
         cursor.take()
-        cursor.accept("RECURSIVE")
+        recursive = cursor.accept("RECURSIVE")
         scope = cursor.span(first, end)
         while cursor.at < end and cursor.token.is_name:
             at = cursor.at
@@ -174,7 +174,7 @@ class _Scan:
             opening, close = cursor.at, cursor.closing(cursor.at)
             self.query(opening + 1, close)
             cursor.at = min(close + 1, end)
-            self.found.ctes.append(Cte(name, cursor.span(at), cursor.span(opening + 1, close), scope))
+            self.found.ctes.append(Cte(name, cursor.span(at), cursor.span(opening + 1, close), scope, recursive))
             if not cursor.accept(","):
                 return
 

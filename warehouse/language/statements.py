@@ -400,12 +400,16 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Cte:
-    """One common table expression: its name, its query's span, and where its WITH list is in force."""
+    """One common table expression: its name, its query's span, and where its WITH list is in force.
+
+    ``recursive``: it may name itself.
+    """
 
     name: str
     span: Span
     query: Span
     scope: Span
+    recursive: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, quoted, rewritten
 from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
-from warehouse.language.statements import Cte, QueryShape, Statement
+from warehouse.language.statements import QueryShape, Statement
 from warehouse.language.tokens import tokenize
 from warehouse.planning.context import Context
 from warehouse.planning.predictions import predicted
@@ -175,11 +175,9 @@ def without_distinct(context: Context, expanded: Expanded, function: FunctionRel
 
 
 def with_list(text: Text) -> Fragment | str:
-    """Return the WITH list of the CTEs that stay as they are, or nothing."""
-    free = free_ctes(text)
-    return "WITH " + joined(", ", [quoted(text.text, c.span) for c in free]) + " " if free else ""
-
-
-def free_ctes(text: Text) -> list[Cte]:
-    """Return the CTEs of the outermost WITH that read no stream: they are kept as they are."""
-    return [c for c in text.shape.ctes if not any(b.span.covers(c.span) for b in text.shape.blocks)]
+    """Return the list of the CTEs of the outermost WITH that read no stream, which are kept as they are; or nothing."""
+    free = [c for c in text.shape.ctes if not any(b.span.covers(c.span) for b in text.shape.blocks)]
+    if not free:
+        return ""
+    word = "WITH RECURSIVE " if any(c.recursive for c in free) else "WITH "
+    return word + joined(", ", [quoted(text.text, c.span) for c in free]) + " "

@@ -85,11 +85,17 @@ class Writer:
                     and span.covers(relation.span)
                     and not _inside(relation.span, edits)
                 ):
-                    alias = relation.alias or quote_name(relation.name.last)
-                    edits.append((relation.span, "(" + self(cte.query) + f") AS {alias}{cte_columns(self.text, cte)}"))
+                    edits.append((relation.span, self._written_out(cte, relation)))
         if self.hidden:
             edits += self._hidden_columns(span, edits)
         return edits
+
+    def _written_out(self, cte: Cte, relation: RelationReference) -> Fragment:
+        """Return a common table expression as the subquery that it is."""
+        alias = relation.alias or quote_name(relation.name.last)
+        if cte.recursive:
+            return "(WITH RECURSIVE " + self(cte.span) + f" SELECT * FROM {cte.name}) AS {alias}"
+        return "(" + self(cte.query) + f") AS {alias}{cte_columns(self.text, cte)}"
 
     def _stream(self, reference: StreamReference) -> Fragment | str:
         """Return the relation that stands for a stream, with the column that its watermark makes."""
