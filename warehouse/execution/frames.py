@@ -67,6 +67,17 @@ def selected(rows: DataFrame, *texts: str) -> DataFrame:
     return DataFrame(_java(rows).selected(rows._jdf, _SEPARATOR.join(texts)), rows.sparkSession)
 
 
+def alike(rows: DataFrame, wanted: DataFrame, number: str) -> DataFrame:
+    """Return the rows of which a number is what it is of one of the few ``wanted`` rows, which are read at once.
+
+    Args:
+        rows: many.
+        wanted: few.
+        number: SQL for a BIGINT that is never NULL, such as a hash, of either.
+    """
+    return DataFrame(_java(rows).alike(rows._jdf, wanted._jdf, number), rows.sparkSession)
+
+
 class Folders:
     """Folders of Parquet files with the same columns, which are looked up in the files just once."""
 

@@ -19,7 +19,7 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
-from warehouse.execution.frames import Folders, figures, measured, selected, united
+from warehouse.execution.frames import Folders, alike, figures, measured, selected, united
 from warehouse.streaming import faults
 from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
@@ -111,26 +111,24 @@ class State:
         within = F.expr("true" if any_reach else near)
         if hits is None or last.base_rows <= SMALL_BASE:
             return base.where(due | within)
-        keys = list(self.query.key_columns)
-        alike, same = self._same(keys if is_merging else [*keys, "ws"])
+        return base.where(due).unionByName(self._hit(base.where(within & ~due), hits, any_reach))
+
+    def _hit(self, base: DataFrame, hits: DataFrame, any_reach: bool) -> DataFrame:
+        """Return the rows of the base that the windows ``hits`` hit, and maybe a few others.
+
+        They are looked up by a hash each, where values that are the same are sure to have the same; else as rows.
+        """
+        keys, is_merging = list(self.query.key_columns), merges(self.query.window)
+        identity = keys if is_merging else [*keys, "ws"]
+        if identity and not any(word in kind.lower() for kind in self.query.keys for word in _UNSURE):
+            return alike(base, hits, f"xxhash64({', '.join(identity)})")
+        wanted, same = [f"{c} AS h_{c}" for c in identity], [f"{c} <=> h_{c}" for c in identity]
         if is_merging:
             hits = hits.groupBy(*keys).agg(F.min("ws").alias("h_ws"), F.max("we").alias("h_we"))
-            alike = [*alike, "h_ws", "h_we"]
-            same = [*same, *([] if any_reach else ["ws < h_we", "h_ws < we"])]
-        wanted = F.broadcast(hits.selectExpr(*alike).distinct())
-        hit = base.where(within & ~due).join(wanted, F.expr(" AND ".join(same) or "true"), "left_semi")
-        return base.where(due).unionByName(hit)
-
-    def _same(self, columns: list[str]) -> tuple[list[str], list[str]]:
-        """Return what to select of some rows, and conditions under which others are the same in ``columns``, or more.
-
-        Numbers are looked up several times faster than rows of values, so the values' hash is, where values that are
-        the same are sure to have the same: of other hashes' rows a few are read for nothing.
-        """
-        if columns and not any(word in kind.lower() for kind in self.query.keys for word in _UNSURE):
-            its_hash = f"xxhash64({', '.join(columns)})"
-            return [f"{its_hash} AS h_hash"], [f"{its_hash} = h_hash"]
-        return [f"{c} AS h_{c}" for c in columns], [f"{c} <=> h_{c}" for c in columns]
+            wanted += ["h_ws", "h_we"]
+            same += [] if any_reach else ["ws < h_we", "h_ws < we"]
+        few = F.broadcast(hits.selectExpr(*wanted).distinct())
+        return base.join(few, F.expr(" AND ".join(same) or "true"), "left_semi")
 
     def _whole_base(self, spark: SparkSession, commit: Commit) -> DataFrame:
         base = commit.base or ""
@@ -229,7 +227,8 @@ class State:
         order = ["we", *self.query.key_columns]
         # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
         ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
-        ordered.write.mode("overwrite").parquet(self.path(name))
+        # each step whose rows hit it reads it whole: taking compressed pages apart costs more than their bytes
+        ordered.write.option("compression", "uncompressed").mode("overwrite").parquet(self.path(name))
         faults.passed("base")
         measures = {
             "rows": "count(1)", "due": "min(due_wm)",
