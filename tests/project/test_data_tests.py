@@ -273,10 +273,10 @@ def test_accepted_values_are_what_yaml_reads(write: Write) -> None:
 def test_a_project_may_be_tests_alone(call: Call, write: Write) -> None:  # noqa: F811
     write({"tests/t.sql": "SELECT * FROM outside"})
     assert call("test", "--project", "p", "--dry-run").out == "1  tests/t.sql  finds rows that are wrong\n"
-    assert "There are no .sql files in p" in call("run", "--project", "p").err
+    assert "The folder p holds no .sql files." in call("run", "--project", "p").err
     write({"tests/t.sql": "", "warehouse.toml": ""})
     Path("p/tests/t.sql").unlink()
-    assert "There are no .sql files in p" in call("test", "--project", "p", "--dry-run").err
+    assert "The folder p holds no .sql files." in call("test", "--project", "p", "--dry-run").err
 
 
 def test_every_known_test_is_a_query() -> None:
