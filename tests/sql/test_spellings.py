@@ -190,5 +190,8 @@ def test_distinct_windows_in_a_streaming_table(rows: Rows) -> None:
 def test_explain_says_what_was_understood(rows: Rows) -> None:
     (told,) = rows("EXPLAIN SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL 2 MINUTES)")
     assert "== Window assignment ==\nwhere:  FIXED, SIZE 2 minutes\n" in told["plan"]
+    for over in ("t", "STREAM s"):
+        (told,) = rows(f"EXPLAIN SELECT count(*) AS n FROM {over} WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)")
+        assert "how many are live" in told["plan"] or "at most" in told["plan"]
     (told,) = rows(f"EXPLAIN {spelled('sessions', 'STREAM s')[2]}")
     assert "where:  SESSIONS, GAP 1 minute 30 seconds\n" in told["plan"]

@@ -61,7 +61,7 @@ def state_text(query: WindowedQuery, sources: tuple[StreamSource, ...]) -> str:
         return "UNBOUNDED: no row's own window is known to be the longest, so windows that merge are kept until DRAIN"
     gap = f" and one gap of {duration(longer)}" if longer else ""
     dropped = f"a window is dropped when the watermark passes its end by {duration(query.lateness)}{gap}"
-    if isinstance(window, Custom) or len(sources) > 1 or sources[0].watermark is None:
+    if isinstance(window, Custom) or len(sources) != 1 or sources[0].watermark is None:
         return f"{dropped}; how many are live depends on how far the watermark is behind the newest row"
     delay = sources[0].watermark[1]
     return f"{dropped}: at most {live_windows(window, query.lateness + delay):,} live per key after a step"

@@ -27,7 +27,18 @@ _IN_TASKS = "warehouse/storage/tasks"
 
 def compile_ahead(gateway: Any) -> None:
     """Compile what the first query would wait for, then the rest for later engines."""
-    for name in ("Layouts", "Scans", "PartitionedScan", "FewFiles", "Listed", "Pruning", "Facts", "WholeSums"):
+    for name in (
+        "Layouts",
+        "Scans",
+        "PartitionedScan",
+        "FewFiles",
+        "Listed",
+        "Pruning",
+        "Facts",
+        "Names",
+        "WholeSums",
+        "Careful",
+    ):
         java_sources.load(gateway, SOURCES, f"warehouse.storage.{name}")
     java_sources.keep(gateway, SOURCES)
 

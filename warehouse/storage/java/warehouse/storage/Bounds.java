@@ -87,21 +87,22 @@ final class Bounds {
       return;
     }
     PreparedDeltaFileIndex index = (PreparedDeltaFileIndex) relation.location();
+    Names names = Names.of(index);
     for (int i = 0; i < read.size(); i++) {
       Attribute column = (Attribute) read.apply(i);
-      if (!column.metadata().contains("delta.columnMapping.physicalName")) {
-        sources.put(((Attribute) seen.apply(i)).exprId(), new Source(index, column.name()));
-      }
+      sources.put(((Attribute) seen.apply(i)).exprId(), new Source(index, names, column.name()));
     }
   }
 
   /** A column of a table's files. */
   private final class Source {
     private final PreparedDeltaFileIndex index;
+    private final Names names;
     private final String column;
 
-    Source(PreparedDeltaFileIndex index, String column) {
+    Source(PreparedDeltaFileIndex index, Names names, String column) {
       this.index = index;
+      this.names = names;
       this.column = column;
     }
 
@@ -125,7 +126,7 @@ final class Bounds {
     private BigInteger[] bounds(Path path, DataType type) {
       Facts facts;
       try {
-        facts = Facts.of(path, configuration);
+        facts = Facts.of(path, configuration).under(names);
       } catch (Exception unreadable) {
         return null;
       }

@@ -49,14 +49,23 @@ final class Facts {
    */
   private final Map columns;
 
-  private Facts(long rows, Map columns) {
+  /** Where the table's columns are among them; null: by the same paths. */
+  private final Names names;
+
+  private Facts(long rows, Map columns, Names names) {
     this.rows = rows;
     this.columns = columns;
+    this.names = names;
+  }
+
+  /** Return the same of a file of a table, whose columns may have had other names when it was written. */
+  Facts under(Names names) {
+    return new Facts(rows, columns, names);
   }
 
   /** Return what is known of a column, or null. */
   Column column(String path) {
-    return (Column) columns.get(path);
+    return (Column) columns.get(names == null ? path : names.inFiles(path));
   }
 
   static Facts of(Path file, Configuration configuration) throws IOException {
@@ -85,7 +94,7 @@ final class Facts {
       for (int i = 0; i < blocks.size(); i++) {
         rows += ((BlockMetaData) blocks.get(i)).getRowCount();
       }
-      return new Facts(rows, columns);
+      return new Facts(rows, columns, null);
     } finally {
       reader.close();
     }

@@ -122,7 +122,7 @@ public final class FewFiles extends Rule {
       return table;
     }
     AddFile[] all = Listed.files(snapshot);
-    List kept = kept(all, index.path(), conditions);
+    List kept = kept(all, index.path(), conditions, new Names(snapshot.schema()));
     DataSize total = size(Arrays.asList(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
     DeltaScan scan = new DeltaScan(
@@ -138,12 +138,12 @@ public final class FewFiles extends Rule {
     return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
   }
 
-  private List kept(AddFile[] files, Path folder, Seq conditions) {
+  private List kept(AddFile[] files, Path folder, Seq conditions, Names names) {
     if (conditions.isEmpty()) {
       return Arrays.asList(files);
     }
     Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf();
-    Pruning pruning = new Pruning(conditions, configuration);
+    Pruning pruning = new Pruning(conditions, names, configuration);
     List kept = new ArrayList();
     for (int i = 0; i < files.length; i++) {
       if (pruning.keeps(new Path(folder, files[i].toPath()))) {

@@ -61,6 +61,7 @@ public class Layouts {
       rules.insert(0, new Listing());
       rules.addOne(new Summing());
       rules.addOne(new Marker());
+      rules.addOne(new Caution());
       ((SparkSessionExtensions) extensions).injectPostHocResolutionRule(new Gatherer());
     }
   }
@@ -96,6 +97,13 @@ public class Layouts {
   private static final class Marker extends AbstractFunction1 {
     public Object apply(Object session) {
       return new Written();
+    }
+  }
+
+  /** Makes the rule of a session that keeps conditions from readers, once these were used to choose files. */
+  private static final class Caution extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new Careful();
     }
   }
 

@@ -128,7 +128,8 @@ public class PartitionedScan extends FileSourceScanExec {
     }
     org.apache.spark.sql.SparkSession session = relation().sparkSession();
     if (Layouts.on(session, Layouts.PRUNING)) {
-      Pruning pruning = new Pruning(dataFilters(), getHadoopConf(session, relation().options()));
+      Names names = Names.of((PreparedDeltaFileIndex) relation().location());
+      Pruning pruning = new Pruning(dataFilters(), names, getHadoopConf(session, relation().options()));
       for (int i = wanted.size() - 1; i >= 0; i--) {
         if (!pruning.keeps(((PartitionedFile) wanted.get(i)).toPath())) {
           wanted.remove(i);

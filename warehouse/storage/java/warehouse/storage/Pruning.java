@@ -47,9 +47,11 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 final class Pruning {
   private final List asked = new ArrayList();
+  private final Names names;
   private final Configuration configuration;
 
-  Pruning(Seq conditions, Configuration configuration) {
+  Pruning(Seq conditions, Names names, Configuration configuration) {
+    this.names = names;
     this.configuration = configuration;
     for (int i = 0; i < conditions.size(); i++) {
       Expression condition = (Expression) conditions.apply(i);
@@ -66,7 +68,7 @@ final class Pruning {
     }
     Facts facts;
     try {
-      facts = Facts.of(file, configuration);
+      facts = Facts.of(file, configuration).under(names);
     } catch (Exception unreadable) {
       return true;
     }
@@ -158,9 +160,6 @@ final class Pruning {
       columns.add(expression);
       return;
     }
-    if (expression instanceof Attribute) {
-      throw new IllegalStateException("renamed by column mapping");
-    }
     for (int i = 0; i < expression.children().size(); i++) {
       collect((Expression) expression.children().apply(i), columns);
     }
@@ -169,8 +168,7 @@ final class Pruning {
   /** The path of a column or of a field in it, with dots; null for anything else. */
   private static String path(Expression expression) {
     if (expression instanceof Attribute) {
-      Attribute column = (Attribute) expression;
-      return column.metadata().contains("delta.columnMapping.physicalName") ? null : column.name();
+      return ((Attribute) expression).name();
     }
     if (expression instanceof GetStructField) {
       GetStructField field = (GetStructField) expression;

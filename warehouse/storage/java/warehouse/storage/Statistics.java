@@ -38,7 +38,11 @@ final class Statistics {
 
   private final List rows = new ArrayList();
 
-  private Statistics() {}
+  private final Names names;
+
+  private Statistics(Names names) {
+    this.names = names;
+  }
 
   /**
    * Let a temporary view hold the statistics of a table.
@@ -56,11 +60,11 @@ final class Statistics {
       }
     });
     Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf();
-    Statistics found = new Statistics();
+    Statistics found = new Statistics(new Names(snapshot.schema()));
     for (int i = 0; i < files.length; i++) {
       Path file = files[i].absolutePath(snapshot.deltaLog());
       int number = distributed ? PartitionedScan.number(file.getName()) : i;
-      found.partition(number, file, files[i], Facts.of(file, configuration), snapshot.schema());
+      found.partition(number, file, files[i], Facts.of(file, configuration).under(found.names), snapshot.schema());
     }
     Dataset made = session.createDataFrame(found.rows, SCHEMA);
     made.createOrReplaceTempView(view);
@@ -78,7 +82,7 @@ final class Statistics {
       StructField field = schema.fields()[i];
       String path = above + field.name();
       DataType type = field.dataType();
-      Option fixed = added.partitionValues().get(path);
+      Option fixed = added.partitionValues().get(names.inFiles(path));
       if (fixed.isDefined()) {
         Object value = fixed.get();
         row(number, file, path, there, value == null ? there : 0, (String) value, (String) value,

@@ -1,0 +1,34 @@
+package warehouse.storage;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.apache.spark.sql.delta.DeltaColumnMapping;
+import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** Where the columns of a table are in its files, by their paths with dots: one that is renamed stays there as it was. */
+final class Names {
+  private final Map paths = new HashMap();
+
+  Names(StructType schema) {
+    Map all = CollectionConverters.asJava(DeltaColumnMapping.getLogicalNameToPhysicalNameMap(schema));
+    for (Iterator each = all.entrySet().iterator(); each.hasNext();) {
+      Map.Entry one = (Map.Entry) each.next();
+      String path = ((Seq) one.getKey()).mkString(".");
+      paths.put(path, paths.containsKey(path) ? null : ((Seq) one.getValue()).mkString("."));
+    }
+  }
+
+  /** Those of the table that an index of files is of. */
+  static Names of(PreparedDeltaFileIndex index) {
+    return new Names(index.preparedScan().scannedSnapshot().schema());
+  }
+
+  /** The path in the files; null for what is no column of the table's, or not told from a field of another one. */
+  String inFiles(String path) {
+    return (String) paths.get(path);
+  }
+}
