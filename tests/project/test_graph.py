@@ -54,10 +54,11 @@ def test_a_single_query_becomes_what_its_config_says(project: Load) -> None:
             "d.sql": "{{ config(materialized='streaming_table') }}SELECT * FROM STREAM x",
         }
     )
-    texts = [unit.steps[0].source.text for unit in built.units]
+    texts = [unit.steps[-1].source.text for unit in built.units]
     assert texts[0] == "CREATE OR REPLACE VIEW `2013 flights` AS SELECT 1"
     assert texts[1] == "CREATE OR REPLACE TABLE s.c USING delta AS SELECT 1"
     assert texts[2] == "CREATE STREAMING TABLE IF NOT EXISTS d AS SELECT * FROM STREAM x"
+    assert built.units[1].steps[0].source.text == "CREATE SCHEMA IF NOT EXISTS s"
     assert built.units[2].steps[0].refreshes == "d" and built.units[1].steps[0].refreshes is None
     assert built.units[1].makes[0].key == ("s", "c")
 

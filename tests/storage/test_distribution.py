@@ -314,3 +314,15 @@ def test_the_rows_of_a_streaming_table_have_statistics(rows: Rows, pair: None, t
     )
     found = rows("SELECT min, max, values FROM partition_stats('t') WHERE column = 'k'")
     assert found == [{"min": "1", "max": "1", "values": ["1"]}]
+
+
+def test_a_key_of_another_type_is_written_as_what_it_is_now(rows: Rows) -> None:
+    rows("CREATE TABLE widened TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
+         " AS SELECT CAST(id AS INT) AS k, 1 AS v FROM range(20) DISTRIBUTE BY k")  # fmt: skip
+    rows("ALTER TABLE widened ALTER COLUMN k TYPE BIGINT; INSERT INTO widened SELECT 5000000000L, 2")
+    assert rows("SELECT v FROM widened WHERE k = 5000000000") == [{"v": 2}]
+    rows(
+        "CREATE TABLE beside TBLPROPERTIES ('copartition' = 'widened') AS SELECT id AS k FROM range(9) DISTRIBUTE BY k"
+    )
+    rows("INSERT OVERWRITE widened SELECT id, 3 FROM range(20)")
+    assert rows("SELECT count(*) AS n FROM widened JOIN beside USING (k)") == [{"n": 9}]

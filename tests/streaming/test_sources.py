@@ -367,7 +367,7 @@ def played(recording):
     clock, out = None, []
     while (at := recording.schedule.next(clock)) is not None:
         frames = replay.Recordings((recording,)).rows(clock, at)
-        rows = frames and frames[0].drop("__w_position", "arrived").collect()
+        rows = frames and frames[0].drop("__w_position", "__w_why", "arrived").collect()
         out.append((at, rows and sorted([tuple(r) for r in rows], key=str)))
         clock = at
     recording.close()
@@ -398,6 +398,11 @@ def test_broken_rows_of_a_recording_are_handed_out_once(house):
         ),
         (2_000_000, [("b", None, "b,no,1970-01-01 00:00:02", 2_000_000)]),
     ]
+
+
+def test_a_row_that_never_arrives_counts_nowhere(house):
+    recorded(house, ["a,1,1970-01-01 00:00:01", "c,3,"], ", watermark 'none'").close()
+    assert house.batch("rec", "count(*), sum(score)") == [(1, 1)]
 
 
 def test_a_recording_without_any_arrival(house):

@@ -31,8 +31,14 @@ _WAYS_OUT = {
     " REFRESH STREAMING TABLE … FULL builds the table again.",
     "FAILED_READ_FILE": "The file does not hold the columns that were declared: CREATE OR REPLACE STREAM with the types"
     " it has, or move the file away.",
-    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted: a stream reads a table that only"
-    " grows.",
+    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted, and a stream reads one that only"
+    " grows: REFRESH STREAMING TABLE … FULL reads it as it is now.",
+    "DELTA_SOURCE_IGNORE_DELETE": "Rows of the table were deleted, and a stream reads one that only grows: REFRESH"
+    " STREAMING TABLE … FULL reads it as it is now.",
+    "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES": "Give the columns other names with AS; or TBLPROPERTIES"
+    " ('delta.columnMapping.mode' = 'name') behind the table's name lets them have these.",
+    "UNSUPPORTED_FEATURE.PARAMETER_MARKER": "What is kept as a text, such as a view, keeps no parameters: write the"
+    " value, or make a table.",
     "DELTA_SCHEMA_CHANGED": "REFRESH STREAMING TABLE … FULL reads the table as it is now.",
     "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
 }

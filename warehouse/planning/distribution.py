@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.query import WindowedQuery
@@ -178,8 +178,7 @@ def written(
     context: Context, source: SourceText, target: Name, verb: str, analyzable: Callable[[Span], Fragment]
 ) -> tuple[Keeping | None, Edits]:
     """Return what a statement that writes to a table keeps, and the edits that make it so; nothing for plain tables."""
-    properties = context.analyzer.table_properties(target)
-    distribution = recorded(properties)
+    distribution = _of_table(context, target)
     cache = _set(source) if verb == "ALTER TABLE" else None
     if verb == "ALTER TABLE" and (name := renamed(source)):
         parts = name.parts if len(name.parts) > 1 else (*target.parts[:-1], *name.parts)
@@ -209,6 +208,16 @@ def written(
         (Span(said.query.start, said.query.start), head),
         (Span(said.query.end, said.query.end), f") AS __w_written({names}))"),
     ]
+
+
+def _of_table(context: Context, name: Name) -> Distribution | None:
+    """Return the distribution that a table records, with the types that its keys have now."""
+    found = recorded(context.analyzer.table_properties(name))
+    if found is None:
+        return None
+    types = {c.name.lower(): c.type for c in context.analyzer.table_columns(name) or ()}
+    current = (types.get(key.lower(), known) for key, known in zip(found.keys, found.types, strict=True))
+    return replace(found, types=tuple(current))
 
 
 def _as_written(
@@ -261,7 +270,7 @@ def _distribution(context: Context, said: Kept, columns: tuple[Column, ...]) -> 
     maintained = context.catalog.streaming_table(*context.resolve(named))
     if maintained is None and context.analyzer.table_columns(named) is None:
         fail("WAREHOUSE_COPARTITION_UNKNOWN", partner.span, partner=partner.value)
-    other = read(maintained.distribution) if maintained else recorded(context.analyzer.table_properties(named))
+    other = read(maintained.distribution) if maintained else _of_table(context, named)
     if other is None:
         fail("WAREHOUSE_COPARTITION_PLAIN", partner.span, partner=partner.value)
     if other.types != types:

@@ -115,8 +115,8 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     config, materialized = template.config, None
     if len(parsed) == 1 and _is_query(parsed[0]):
         materialized = config.materialized or "view"
-        steps = [_model(template, steps[0], _CREATE[materialized])]
-        parsed = [parse(steps[0].source)]
+        steps = [*_schema(template, steps[0]), _model(template, steps[0], _CREATE[materialized])]
+        parsed = [parse(step.source) for step in steps]
     elif config.materialized or config.alias or config.schema:
         _misplaced(template, "WAREHOUSE_PROJECT_CONFIG_MISPLACED")
     if config.severity:
@@ -230,6 +230,13 @@ def _model(template: Template, step: Step, create: str) -> Step:
     parts = (config.schema, name) if config.schema else (name,)
     prefix = create.format(name=quoted(parts))
     return replace(step, source=replace(step.source, text=prefix + step.source.text), shift=len(prefix))
+
+
+def _schema(template: Template, step: Step) -> Iterator[Step]:
+    """Yield what makes the schema that the model of ``step`` is to be created in."""
+    if template.config.schema:
+        text = f"CREATE SCHEMA IF NOT EXISTS {quoted((template.config.schema,))}"
+        yield replace(step, source=replace(step.source, text=text), shift=len(text))
 
 
 def _refreshes(statement: s.Statement) -> str | None:

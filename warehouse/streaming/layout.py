@@ -35,5 +35,8 @@ def schema_of(columns: Iterable[Column]) -> StructType:
 
 def broken(entry: StreamEntry, where: str) -> str:
     """Return SQL that raises the error of a broken record, which is ``where``."""
-    record = {"file": where, "record": f"left(regexp_replace(trim({BAD}), '\\\\s+', ' '), 200)"}
+    record = {
+        "file": where,
+        "record": f"left(regexp_replace(trim(coalesce({BAD}, 'a row that never arrives')), '\\\\s+', ' '), 200)",
+    }
     return raising("WAREHOUSE_BAD_RECORD", record, name=entry.qualified)

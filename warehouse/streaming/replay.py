@@ -32,6 +32,7 @@ from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.planning.streams import step_length
+from warehouse.streaming.layout import WHY
 from warehouse.streaming.sources import ARRIVAL, BAD, batch_frame, check_path, quoted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -203,7 +204,7 @@ class Recording:
     def rows(self, previous: int | None, instant: int) -> DataFrame:
         """Return what arrived in (``previous``, ``instant``].
 
-        The columns are the stream's, ``BAD``, ``POSITION`` and ``ARRIVAL``. A first step (``previous`` None)
+        The columns are the stream's, ``BAD``, ``POSITION``, ``ARRIVAL`` and ``WHY``. A first step (``previous`` None)
         takes everything up to ``instant``.
         """
         arrived = f"{ARRIVAL} <= {self.schedule.reached(instant)}L"
@@ -298,9 +299,9 @@ def open_recording(spark: SparkSession, entry: StreamEntry) -> Recording:
     watermark = watermark_option(entry)
     arrival = f"unix_micros(CAST({quoted(entry.option('arrival') or '')} AS TIMESTAMP))"
     read = batch_frame(spark, entry, entry.option("format") or "").withColumn(ARRIVAL, F.expr(arrival))
-    read = read.withColumn(
-        BAD, F.expr(f"CASE WHEN {ARRIVAL} IS NULL THEN coalesce({BAD}, {_as_text(entry)}) ELSE {BAD} END")
-    )
+    never = f"{ARRIVAL} IS NULL AND {BAD} IS NULL"
+    read = read.withColumn(WHY, F.expr(f"if({never}, 'ARRIVAL_IS_NULL', NULL)"))
+    read = read.withColumn(BAD, F.expr(f"if({never}, {_as_text(entry)}, {BAD})"))
     raw = read.persist(StorageLevel.MEMORY_AND_DISK)
     counted = {row[0]: row[1] for row in raw.groupBy(ARRIVAL).count().collect()}
     without = counted.pop(None, 0)

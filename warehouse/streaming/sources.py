@@ -133,24 +133,26 @@ def shortened(text: str, most: int = 200) -> str:
 def batch_relation(entry: StreamEntry) -> str:
     """Return SQL text of a relation with the stream's columns over all that has arrived.
 
-    Broken records are left out; under ON ERROR FAIL the query fails at the first one. The text stays valid as
-    long as the stream exists, so it may stand in a view.
+    Broken records are left out, and of a replay those that never arrive; under ON ERROR FAIL the query fails at the
+    first one. The text stays valid as long as the stream exists, so it may stand in a view.
 
     Raises:
         WarehouseError: the source keeps nothing.
     """
     source = entry.format if entry.format != "replay" else entry.option("format") or ""
     columns = ", ".join(quote_name(c.name) for c in entry.columns)
+    arrival = quoted(entry.option("arrival") or "")
+    arrives = f"CAST({arrival} AS TIMESTAMP) IS NOT NULL" if entry.format == "replay" else "true"
     if source == "delta":
-        return f"(SELECT {columns} FROM delta.{quoted(entry.option('path') or '')})"
+        return f"(SELECT {columns} FROM delta.{quoted(entry.option('path') or '')} WHERE {arrives})"
     if source not in FILE_FORMATS:
         fail("WAREHOUSE_STREAM_NO_BATCH", name=entry.qualified, source=entry.format)
     table = hidden_table(entry.schema, entry.name)
     if source not in RECORD_FORMATS:
-        return f"(SELECT {columns} FROM {table})"
-    good = f"{BAD} IS NULL"
+        return f"(SELECT {columns} FROM {table} WHERE {arrives})"
+    good = f"{BAD} IS NULL AND {arrives}"
     if entry.fail_on_error:
-        good = f"CASE WHEN {BAD} IS NULL THEN true ELSE CAST({broken(entry, '_metadata.file_path')} AS BOOLEAN) END"
+        good = f"CASE WHEN {good} THEN true ELSE CAST({broken(entry, '_metadata.file_path')} AS BOOLEAN) END"
     return f"(SELECT {columns} FROM {table} WHERE {whole(entry.columns)} AND {good})"
 
 
