@@ -90,6 +90,12 @@ def test_references(project: Load) -> None:
     assert len(text) == len(prefix) + len(built.units[3].file.text) and text.count("\n") == 1
 
 
+def test_a_reference_to_a_file_is_one_to_its_alias(project: Load) -> None:
+    built = project({"tb.sql": "{{ config(alias='tb_x') }} SELECT 1 AS a", "a.sql": "SELECT * FROM {{ ref('tb') }}"})
+    assert paths(built) == ["tb.sql", "a.sql"]
+    assert " ".join(built.units[1].steps[0].source.text.split()) == "CREATE OR REPLACE VIEW a AS SELECT * FROM tb_x"
+
+
 def test_writers_come_before_readers(project: Load) -> None:
     built = project(
         {"a.sql": "SELECT * FROM t", "b.sql": "INSERT INTO t SELECT * FROM t", "c.sql": "CREATE TABLE t (x INT)"}

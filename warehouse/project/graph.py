@@ -82,10 +82,12 @@ def _target(template: Template, reference: Reference, makers: Mapping[Key, Unit]
         return _as_written(reference)
     word = reference.parts[-1].lower()
     named = [key for key in makers if key[-1] == word]
+    if not named:  # dbt's way: a file, whatever its model is called
+        named = [key for key, unit in makers.items() if unit.materialized and unit.file.path.stem.lower() == word]
     keys = [(word,)] if (word,) in makers else [key for key in named if key[0] != MODEL] or named
     if len(keys) == 1:
         made = next(made for made in makers[keys[0]].makes if made.key == keys[0])
-        return Target(reference.parts if len(keys[0]) == 1 else tuple(made.name.split(".")), made.key)
+        return Target(reference.parts if keys[0] == (word,) else tuple(made.name.split(".")), made.key)
     if keys:
         reason = f"is one of {', '.join(sorted(told(key) for key in keys))}"
     else:
