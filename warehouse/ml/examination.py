@@ -71,7 +71,8 @@ def examine(training: Training, frame: DataFrame) -> Facts:
     if found["rows"] == 0 and learns:
         fail("WAREHOUSE_GENERATE_NO_ROWS", place, name=training.last.algorithm.name)
     if found["missing"]:
-        fail("WAREHOUSE_GENERATE_NULLS", place, columns=_where_missing(training, frame), rows=found["rows"])
+        condition = "WAREHOUSE_GENERATE_NULLS" + ("_TAUGHT" if training.nulls == "impute" else "")
+        fail(condition, place, columns=_where_missing(training, frame), rows=found["rows"])
     sizes = {}
     for prepared in training.prepared:
         least, most = found.get(f"least {prepared.name}"), found.get(f"most {prepared.name}")

@@ -329,4 +329,6 @@ def _retell(error: BaseException, training: Training) -> NoReturn:
         said = re.sub(rf"\b{re.escape(prepared.name)}\b", prepared.column, said)
     reason = re.split(r"\n\s*at |\nJVM stacktrace|\n", said.strip())[0]
     reason = re.sub(r"^(java|org)[\w.]*(Exception|Error): |requirement failed: |^\[\w+\] | SQLSTATE: \w+$", "", reason)
+    if reason.startswith("Job aborted"):  # by the task that failed, which is behind where that was
+        reason = re.split(r"(?:Exception|Error): ", reason)[-1]
     fail("WAREHOUSE_GENERATE_FAILED", step.place, name=step.algorithm.name, reason=reason.rstrip("."))

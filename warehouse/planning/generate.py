@@ -9,6 +9,7 @@ from typing import Any
 from warehouse.catalog.entries import Column
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment
+from warehouse.language.names import quote_name
 from warehouse.language.statements import Generate, GeneratorCall, Name, QueryShape
 from warehouse.planning.algorithms import OUTPUTS, Algorithm, Kind, Library, Role, kind_of, snake
 from warehouse.planning.arguments import Call, Reader, advice
@@ -239,7 +240,7 @@ class _Steps:
             if kind not in (Kind.NUMBER, Kind.BOOLEAN):
                 condition = "LABEL_TYPE" if parameter == "labelCol" else "COLUMN_TYPE"
                 fail(
-                    f"WAREHOUSE_GENERATE_{condition}", place, column=column.name, type=column.type,
+                    f"WAREHOUSE_GENERATE_{condition}", place, column=quote_name(column.name), type=column.type,
                     name=algorithm.name, wanted="a number or a boolean",
                 )  # fmt: skip
             wanted = Kind.NUMBER
