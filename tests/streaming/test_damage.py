@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.errors import WarehouseError
 
@@ -28,7 +29,7 @@ def cut(file: Path) -> None:
     ("damage", "condition"),
     [
         (Path.unlink, "WAREHOUSE_STATE_DAMAGED"),
-        (cut, "WAREHOUSE_STATE_DAMAGED"),
+        soaked(cut, "WAREHOUSE_STATE_DAMAGED"),
         (flipped, "FAILED_READ_FILE.NO_HINT"),
     ],
     ids=["gone", "cut", "flipped"],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.dataflow import slices
 from warehouse.dataflow.aggregates import Argument, Call, decompose
@@ -62,7 +63,7 @@ def windowed(size: int, every: int, listed: str = AGGREGATES) -> str:
     )
 
 
-@pytest.mark.parametrize("folded", [0, 1 << 60], ids=["swept", "folded"])
+@pytest.mark.parametrize("folded", [pytest.param(0, id="swept"), soaked(1 << 60, id="folded")])
 def test_inverse_and_combining_and_brute_force_agree(
     folded: int, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

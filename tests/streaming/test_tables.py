@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.errors import WarehouseError
 
@@ -111,7 +112,7 @@ def test_once_keeps_what_comes_too_late_for_it(rows: Rows, arrive: Arrive, tmp_p
     "multiplied",
     [
         "STREAM s LATERAL VIEW explode(array(d, d + 1)) AS x",
-        "STREAM s JOIN VALUES (0), (1) AS v (more) ON v.more < d",
+        soaked("STREAM s JOIN VALUES (0), (1) AS v (more) ON v.more < d"),
         "(SELECT ts, explode(array(d, d + 1)) AS x FROM STREAM s"
         " UNION ALL SELECT ts, d AS x FROM STREAM none WHERE d > 0)",
     ],
