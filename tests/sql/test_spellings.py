@@ -187,6 +187,21 @@ def test_distinct_windows_in_a_streaming_table(rows: Rows) -> None:
     rows("DROP STREAMING TABLE once")
 
 
+def test_show_create_gives_the_statement_back(rows: Rows) -> None:
+    made = {
+        "seen": "CREATE VIEW seen AS SELECT k, count(*) AS n FROM t GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)",
+        "told": "CREATE STREAMING TABLE told AS SELECT k, 'it''s' AS what FROM STREAM s",
+        "kept": "CREATE STREAM kept USING rate TBLPROPERTIES ('my.password' = 'x')",
+    }
+    for name, text in made.items():
+        rows(text)
+        assert rows(f"SHOW CREATE TABLE {name}") == [{"createtab_stmt": text.replace("'x'", "'*'")}]
+    assert (
+        "AS SELECT 1 AS x" in rows("CREATE VIEW other AS SELECT 1 AS x; SHOW CREATE TABLE other")[0]["createtab_stmt"]
+    )
+    rows("DROP STREAM kept; DROP STREAMING TABLE told; DROP VIEW seen; DROP VIEW other")
+
+
 def test_explain_says_what_was_understood(rows: Rows) -> None:
     (told,) = rows("EXPLAIN SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL 2 MINUTES)")
     assert "== Window assignment ==\nwhere:  FIXED, SIZE 2 minutes\n" in told["plan"]

@@ -144,7 +144,7 @@ def _verb(cursor: Cursor) -> str:
                 return f"{word} {token.upper}"
             if token.upper not in _BEFORE_OBJECT:
                 break
-    return word
+    return "SHOW CREATE" if word == "SHOW" and cursor.peek().upper == "CREATE" else word
 
 
 # The words that may stand between a verb and the object it names.
@@ -169,6 +169,9 @@ _BEFORE_TARGET = {
 def _target(cursor: Cursor, verb: str) -> Name | None:
     """Return the object the statement names and move behind it; None where it names none of interest."""
     first, *rest = verb.split() or [""]
+    if verb == "SHOW CREATE":
+        cursor.at = 2
+        return cursor.name(verb, verb) if cursor.accept("TABLE") and cursor.token.is_name else None
     cursor.at = _head(cursor, first)
     cursor.take()
     if rest and rest[0] in ("TABLE", "VIEW"):

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from warehouse.catalog.entries import ModelEntry, Pairs, StreamingTableEntry, ViewEntry, new_id, quote_name
 from warehouse.catalog.store import Catalog
-from warehouse.errors import SourceText, Span, WarehouseError, fail
-from warehouse.language.fragments import Fragment, quoted, rewritten
+from warehouse.errors import SourceText, Span, WarehouseError, fail, without_secrets
+from warehouse.language.fragments import Fragment, of, quoted, rewritten
+from warehouse.language.literals import string_literal
 from warehouse.language.parser import parse
 from warehouse.language.statements import (
     CreateStream,
@@ -153,12 +154,24 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
 
 def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark:
     source = statement.source
+    if statement.verb == "SHOW CREATE" and (made := _as_made(context, statement.target)):
+        return plans.RunSpark(source, of(f"SELECT {string_literal(made)} AS createtab_stmt"))
     forget = _checked_target(context, statement.verb, statement.target)
     keeping, edits = _keeping(context, statement.source, statement.verb, statement.target)
     whole = rewritten(source.text, Span(0, len(source.text)), edits)
     target = statement.target.last if statement.target else None
     drops = dropped_with(context, statement)
     return plans.RunSpark(source, whole, target, forget_view=forget, drops=drops, keeping=keeping)
+
+
+def _as_made(context: Context, name: Name | None) -> str | None:
+    """Return the statement, as the user wrote it, that made something of ours; None where it is nothing of ours."""
+    if name is None:
+        return None
+    schema, last = context.resolve(name)
+    catalog = context.catalog
+    found = catalog.streaming_table(schema, last) or catalog.view(schema, last) or catalog.stream(schema, last)
+    return without_secrets(found.text) if found else None
 
 
 def _keeping(
