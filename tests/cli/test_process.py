@@ -49,6 +49,7 @@ def test_what_one_process_makes_another_one_reads(tmp_path: Path) -> None:
     assert code == 1 and "UNRESOLVED_COLUMN" in err and "2 |   nothing FROM t\n  |   ^^^^^^^" in err
 
 
+@pytest.mark.soak
 def test_control_c(tmp_path: Path) -> None:
     process = start(tmp_path, "-e", "SELECT 1 AS n", "-e", "SELECT count(*) FROM range(1000000000000000)")
     assert process.stdout is not None and [process.stdout.readline() for _ in "ab"] == [b"n\n", b"1\n"]
