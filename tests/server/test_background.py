@@ -294,6 +294,18 @@ def test_what_a_statement_says_that_nobody_waits_for_is_not_the_next_ones(monkey
         talk.close()
 
 
+def test_an_engine_of_the_prompts_own_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(remote, "connect", lambda folder: socket.socketpair()[0])
+    monkeypatch.setattr(Talk, "_here", lambda talk: opened.append("engine") or (socket.socket(), socket.socket()))
+    talk = Talk(Path("nowhere"), embedded=True)
+    talk.wait()
+    talk.again()
+    talk.wait()
+    assert opened == ["engine"]
+    talk.close()
+
+
 @pytest.mark.slow
 @pytest.mark.soak
 def test_started_found_resumed_and_ended(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ WHY = f"{RESERVED_PREFIX}why"
 OFFSETS_LOST = "OFFSETS_LOST"
 """Why a row is set aside that no record came with: it tells of records that were gone."""
 
+ARRIVAL_IS_NULL = "ARRIVAL_IS_NULL"
+"""Why a row of a replay is set aside that says of no time that it arrived then."""
+
 
 def quoted(name: str) -> str:
     """Return ``name`` in backticks: what Spark's column functions need for every name that is data."""

@@ -32,8 +32,8 @@ from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.planning.streams import step_length
-from warehouse.streaming.layout import WHY
-from warehouse.streaming.sources import ARRIVAL, BAD, batch_frame, check_path, quoted
+from warehouse.streaming.layout import ARRIVAL_IS_NULL, WHY
+from warehouse.streaming.sources import ARRIVAL, BAD, arrives_at, batch_frame, check_path, quoted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -297,10 +297,10 @@ def open_recording(spark: SparkSession, entry: StreamEntry) -> Recording:
     """
     check_path(spark, entry)
     watermark = watermark_option(entry)
-    arrival = f"unix_micros(CAST({quoted(entry.option('arrival') or '')} AS TIMESTAMP))"
-    read = batch_frame(spark, entry, entry.option("format") or "").withColumn(ARRIVAL, F.expr(arrival))
+    arrives = F.expr(f"unix_micros({arrives_at(entry)})")
+    read = batch_frame(spark, entry, entry.option("format") or "").withColumn(ARRIVAL, arrives)
     never = f"{ARRIVAL} IS NULL AND {BAD} IS NULL"
-    read = read.withColumn(WHY, F.expr(f"if({never}, 'ARRIVAL_IS_NULL', NULL)"))
+    read = read.withColumn(WHY, F.expr(f"if({never}, '{ARRIVAL_IS_NULL}', NULL)"))
     read = read.withColumn(BAD, F.expr(f"if({never}, {_as_text(entry)}, {BAD})"))
     raw = read.persist(StorageLevel.MEMORY_AND_DISK)
     counted = {row[0]: row[1] for row in raw.groupBy(ARRIVAL).count().collect()}

@@ -86,6 +86,11 @@ def batch_frame(spark: SparkSession, entry: StreamEntry, source: str) -> DataFra
     return _laid_out(entry, reader.load(), source)
 
 
+def arrives_at(entry: StreamEntry) -> str:
+    """Return SQL for the time at which a row of a replay arrives."""
+    return f"CAST({quoted(entry.option('arrival') or '')} AS TIMESTAMP)"
+
+
 def refuse_bad(entry: StreamEntry, rows: DataFrame) -> None:
     """Fail with the first broken record of ``rows``, if there is one and the stream says FAIL."""
     if not entry.fail_on_error or entry.format not in RECORD_FORMATS | {"replay", "kafka"}:
@@ -141,8 +146,7 @@ def batch_relation(entry: StreamEntry) -> str:
     """
     source = entry.format if entry.format != "replay" else entry.option("format") or ""
     columns = ", ".join(quote_name(c.name) for c in entry.columns)
-    arrival = quoted(entry.option("arrival") or "")
-    arrives = f"CAST({arrival} AS TIMESTAMP) IS NOT NULL" if entry.format == "replay" else "true"
+    arrives = f"{arrives_at(entry)} IS NOT NULL" if entry.format == "replay" else "true"
     if source == "delta":
         return f"(SELECT {columns} FROM delta.{quoted(entry.option('path') or '')} WHERE {arrives})"
     if source not in FILE_FORMATS:

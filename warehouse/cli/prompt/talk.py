@@ -136,7 +136,7 @@ class Talk:
     def _open(self) -> None:
         try:
             if self._embedded:
-                self._own = self._here()
+                self._own = self._own or self._here()
                 self._connection = remote.connect(self._folder)
                 if self._connection is None:
                     self.trouble = "the engine of this process does not answer"
