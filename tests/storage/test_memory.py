@@ -126,10 +126,12 @@ def test_a_table_that_is_not_there(rows: Rows) -> None:
             rows(f"SELECT * FROM {function}('nowhere')")
         assert caught.value.condition == "TABLE_OR_VIEW_NOT_FOUND"
     rows("CREATE TABLE plain_files USING parquet AS SELECT 1 AS k")
-    with pytest.raises(WarehouseError) as caught:
-        rows("SELECT * FROM partition_stats('plain_files')")
-    assert caught.value.condition == "WAREHOUSE_STATS_FORMAT"
-    assert rows("SELECT * FROM cache_stats('plain_files')") == []
+    rows("CREATE VIEW seen_through AS SELECT * FROM plain_files; CREATE TEMP VIEW for_now AS SELECT 1 AS k")
+    for name in ("plain_files", "seen_through", "for_now"):
+        with pytest.raises(WarehouseError) as caught:
+            rows(f"SELECT * FROM partition_stats('{name}')")
+        assert caught.value.condition == "WAREHOUSE_STATS_FORMAT"
+        assert rows(f"SELECT * FROM cache_stats('{name}')") == []
 
 
 @pytest.fixture(scope="module")

@@ -182,3 +182,15 @@ def test_a_recursive_query_beside_a_stream(rows: Rows) -> None:
     assert rows("SELECT n, c, s FROM windows ORDER BY n") == [
         {"n": 1, "c": 1, "s": 1}, {"n": 2, "c": 2, "s": 3}, {"n": 3, "c": 3, "s": 6},
     ]  # fmt: skip
+
+
+def test_no_table_recurses_over_a_stream(rows: Rows) -> None:
+    query = "WITH RECURSIVE r(v) AS (SELECT v FROM STREAM m UNION ALL SELECT v + 1 FROM r WHERE v < 3) SELECT v FROM r"
+    assert [row["v"] for row in rows(query + " ORDER BY v")] == [1, 2, 2, 3, 3, 3]
+    for windows in ("", " GROUP BY v WINDOW FIXED (timestamp_seconds(v), SIZE INTERVAL 1 HOUR)"):
+        statement = f"CREATE STREAMING TABLE deep AS {query}{windows}"
+        with pytest.raises(WarehouseError) as caught:
+            rows(statement)
+        (told,) = caught.value.diagnostics
+        assert told.condition == "WAREHOUSE_RECURSIVE_STREAM"
+        assert told.span and statement[told.span.start :].startswith("r WHERE")

@@ -274,4 +274,6 @@ def _named_span(said: str, source: SourceText, fragment: Fragment | None) -> Spa
     start = sum(len(row) + 1 for row in lines[: line - 1]) + position
     word = re.match(r"\w+|\S", text[start:])
     end = start + (len(word.group()) if word else 1)
-    return fragment.origin(start, end) if fragment else Span(min(start, len(text)), end)
+    if start >= len(text):
+        return Span(len(source.text), len(source.text) + 1)
+    return fragment.origin(start, end) if fragment else Span(start, end)

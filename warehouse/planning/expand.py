@@ -8,7 +8,7 @@ from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, quoted, rewritten
 from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
-from warehouse.language.statements import QueryShape, Statement
+from warehouse.language.statements import Cte, QueryShape, RelationReference, Statement
 from warehouse.language.tokens import tokenize
 from warehouse.planning.context import Context
 from warehouse.planning.predictions import predicted
@@ -107,11 +107,20 @@ def _next_expansion(context: Context, text: Text) -> tuple[Span, str] | None:
         alias = reference.alias or quote_name(reference.name.last)
         cte = cte_of(text, reference)
         if cte is not None and cte in streaming:
+            if own := _own_rows(text, cte):
+                fail("WAREHOUSE_RECURSIVE_STREAM", own.span, name=cte.name)
             return reference.span, f"({cte.query.of(text.text)}) AS {alias}{cte_columns(text, cte)}"
         view = context.catalog.view(*context.resolve(reference.name))
         if view is not None:
             return reference.span, f"({_view_query(view.text)}) AS {alias}"
     return None
+
+
+def _own_rows(text: Text, cte: Cte) -> RelationReference | None:
+    """Return where a recursive common table expression names itself."""
+    name = (cte.name.strip("`").lower(),)
+    named = (r for r in text.shape.relations if tuple(map(str.lower, r.name.parts)) == name)
+    return next((r for r in named if cte.recursive and cte.query.covers(r.span)), None)
 
 
 def _next_prediction(context: Context, text: Text, function: FunctionRelation) -> tuple[Span, str] | None:

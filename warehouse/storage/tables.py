@@ -168,9 +168,9 @@ class KeptTables:
             self._cached(spark, call, view)
             return f"(SELECT * FROM {quote_name(view)})"
         path = str(panes) if panes else _path(spark, call.argument.parts, context.schema)
-        if path is None:
+        if path is None and not spark.catalog.tableExists(".".join(map(quote_name, call.argument.parts))):
             fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=f"`{schema}`.`{name}`")
-        if not (Path(path) / "_delta_log").is_dir():
+        if path is None or not (Path(path) / "_delta_log").is_dir():
             fail("WAREHOUSE_STATS_FORMAT", call.argument.span, name=name)
         holds = self._layouts.holds(spark._jsparkSession, path)
         self._layouts.statistics(spark._jsparkSession, path, view, holds)
