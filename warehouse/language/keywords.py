@@ -50,7 +50,7 @@ def clause_start(cursor: Cursor) -> str | None:
         return word if after.upper == "BY" else None
     if word in ("FROM", "WHERE", "HAVING"):
         return None if ends else word
-    if word in ("LIMIT", "OFFSET"):
+    if word in ("LIMIT", "OFFSET", "QUALIFY"):
         goes_on = after.upper in _AFTER_ALIAS and cursor.peek(2).upper != "("
         return None if ends or goes_on else word
     if word in SET_OPERATORS:

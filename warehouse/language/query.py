@@ -362,6 +362,8 @@ class _Scan:
             elif word == "GROUP":
                 cursor.at += 2
                 self._group_by(end, parts)
+            elif word == "QUALIFY" and parts.clauses is None:
+                self._qualify(end)
             else:
                 return
 
@@ -373,6 +375,19 @@ class _Scan:
         first = self.cursor.at
         self.walk(end, self._stops)
         return self.cursor.span(first)
+
+    def _qualify(self, end: int) -> None:
+        """Read QUALIFY, which stays Spark's; refuse it in front of clauses of ours."""
+        cursor = self.cursor
+        first = cursor.at
+        cursor.take()
+        self._condition(end)
+        written = cursor.span(first)
+        if (kind := clause_here(cursor, False)) is not None:
+            fail(
+                "WAREHOUSE_NOT_SUPPORTED", written, what=f"QUALIFY in a query with {kind}",
+                instead=f"SELECT * FROM (SELECT … {kind} …) QUALIFY …",
+            )  # fmt: skip
 
     def _group_by(self, end: int, parts: _Parts) -> None:
         cursor = self.cursor
