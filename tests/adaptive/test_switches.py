@@ -69,7 +69,8 @@ QUERIES_OF_KEPT = [
 ]  # fmt: skip
 FEATURES = {
     "spark.warehouse.join.smallSideFirst": "false", "warehouse.pruning": "false", "warehouse.distribution": "false",
-    "warehouse.statistics": "false", "warehouse.aggregation.once": "false", "spark.sql.adaptive.enabled": "false",
+    "warehouse.statistics": "false", "warehouse.aggregation.once": "false", "warehouse.like.pieces": "false",
+    "spark.sql.adaptive.enabled": "false",
 }  # fmt: skip
 SWITCHES = {
     "everything off": FEATURES,

@@ -38,6 +38,7 @@ def compile_ahead(gateway: Any) -> None:
         "Names",
         "WholeSums",
         "Careful",
+        "PiecesOfLike",
     ):
         java_sources.load(gateway, SOURCES, f"warehouse.storage.{name}")
     java_sources.keep(gateway, SOURCES)

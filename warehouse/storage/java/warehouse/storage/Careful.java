@@ -11,8 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
@@ -27,28 +25,14 @@ import scala.jdk.javaapi.CollectionConverters;
  * days that the calendar of 1582 left out become the next one there is, and what the memory store knows of its batches
  * leaves NaN out. Such a column is marked as one that may be NULL, which says nothing new and is no bare column.
  */
-public final class Careful extends Rule {
+public final class Careful extends Conditions {
   /** The days that were left out, and the microseconds of them in any zone. */
   private static final int FIRST = -141437;
   private static final int LAST = -141428;
   private static final long DAY = 86400000000L;
 
-  public TreeNode apply(TreeNode plan) {
-    TreeNode whole = plan;
-    if (plan instanceof Filter) {
-      Filter filter = (Filter) plan;
-      Expression condition = marked(filter.condition(), isHeld(filter.child()));
-      whole = condition == filter.condition() ? filter : filter.copy(condition, filter.child());
-    }
-    ListBuffer children = new ListBuffer();
-    boolean same = true;
-    for (int i = 0; i < whole.children().size(); i++) {
-      TreeNode child = (TreeNode) whole.children().apply(i);
-      TreeNode marked = apply(child);
-      same &= marked == child;
-      children.addOne(marked);
-    }
-    return same ? whole : whole.withNewChildren(children.toList());
+  Expression of(Expression condition, LogicalPlan rows) {
+    return marked(condition, isHeld(rows));
   }
 
   /** Whether rows come out of the memory store. */

@@ -58,7 +58,8 @@ public class Layouts {
     if (strategies.isEmpty() || !(strategies.apply(0) instanceof Planner)) {
       strategies.insert(0, new Planner());
       Buffer rules = builders(extensions, "preCBORules");
-      rules.insert(0, new Listing());
+      rules.insert(0, new Pieces());
+      rules.insert(1, new Listing());
       rules.addOne(new Summing());
       rules.addOne(new Marker());
       rules.addOne(new Caution());
@@ -76,6 +77,13 @@ public class Layouts {
   private static final class Planner extends AbstractFunction1 {
     public Object apply(Object session) {
       return new Scans((SparkSession) session);
+    }
+  }
+
+  /** Makes the rule of a session that asks of a text what is cheap first. */
+  private static final class Pieces extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new PiecesOfLike();
     }
   }
 
