@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import status
 from tests.statements import Rows, rows_of
 from warehouse.engine import Engine
 from warehouse.streaming import runner
@@ -126,3 +127,17 @@ def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
     assert found[0] > 10
     assert 0 in found[2:] and sum(found[2:]) <= 4, found
     assert kept[0] > 3 and len(set(kept[2:])) == 1, kept
+
+
+def test_rows_that_pass_a_table_without_watermarks_are_read_once(engine: Engine, tmp_path: Path) -> None:
+    rows_of(engine, f"CREATE STREAM numbers (v INT) USING json OPTIONS (path '{tmp_path}')")
+    rows_of(engine, "CREATE STREAMING TABLE even AS SELECT v FROM STREAM numbers WHERE v % 2 = 0")
+    read = list[int]()
+    for number, end in enumerate(("", "{broken\n")):
+        (tmp_path / f"{number}.json").write_text("".join(json.dumps({"v": v}) + "\n" for v in range(100)) + end)
+        with status.watched(engine.spark) as seen:
+            rows_of(engine, "REFRESH STREAMING TABLE even")
+        read.append(sum(stage.rows_read for stage in seen.stages))
+    assert read[0] == 100 and read[1] > 200  # the second time for the rows that are bad
+    told = rows_of(engine, "SELECT rows_in, bad, panes FROM stream_progress('even') WHERE rows_in > 0 ORDER BY step")
+    assert [tuple(step.values()) for step in told] == [(100, 0, 50), (101, 1, 50)]

@@ -15,7 +15,7 @@ from warehouse.dataflow.times import CLOCK, CLOCKS, Clock, Reading
 from warehouse.dataflow.windows import earliest_end
 from warehouse.execution.relations import Relations
 from warehouse.streaming import lags, late, lateness
-from warehouse.streaming.inputs import Inputs, Seen, seen
+from warehouse.streaming.inputs import Inputs, Seen, rows_seen
 from warehouse.streaming.log import Intent
 from warehouse.streaming.state import FEW_HITS
 
@@ -128,7 +128,7 @@ class _Rows:
             exactly = {name: step.source_rows(self.query, condition) for name, condition in conditions.items()}
             found |= self.relations.figures("__w_rows", exactly)
         return replace(
-            grouped, seen=[seen(o) for o in self.observed], untimed=found["untimed"] or 0,
+            grouped, seen=[rows_seen(o) for o in self.observed], untimed=found["untimed"] or 0,
             late=found["late"] or 0, lateness=lateness.known(found),
             lags={name: found[name] for name in self.behind},
         )  # fmt: skip

@@ -141,7 +141,7 @@ def size_of(frames: list[DataFrame]) -> int:
     return sum(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes() for frame in frames)
 
 
-def seen(measured: Measured) -> Seen:
+def rows_seen(measured: Measured) -> Seen:
     """Return what was observed of a source's rows, after the action that used them."""
     return _seen(measured.figures())
 

@@ -31,7 +31,7 @@ from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import changes, faults, late, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.grouping import NO_ROWS, Arrived, gathered, grouped, tell
-from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, size_of
+from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, rows_seen, size_of
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent, StepLog, table_folder
 from warehouse.streaming.outcome import Made, Outcome
@@ -239,13 +239,14 @@ class Runner:
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
         seen, made = list[Seen](), {"insert": 0, "delete": 0}
         relations = self.plans.relations(frames[0].sparkSession if frames else self.session)
-        if frames is not None:
-            seen = [looked_at(frame, s) for frame, s in zip(frames, self.query.sources, strict=True)]
+        ahead = any(source.watermark for source in self.query.sources)  # a row tells the watermark after its step
+        if ahead:
+            seen = self._looked_at(frames)
         watermarks, after = self.watermarks(intent, last, seen)
         if frames is not None:
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
             tell(relations, clock)
-            self.inputs.make(relations, frames, clock.reading().now)
+            observed = self.inputs.make(relations, frames, clock.reading().now)
             relations.put("__w_input", relations.sql(self.query.input.text))
             counts = {kind: f"count_if(_change_type = '{kind}')" for kind in made}
             emitted = relations.measured(
@@ -253,8 +254,10 @@ class Runner:
             )
             if self.appends.append(emitted.frame, "panes", intent):
                 made = emitted.figures()
+                seen = seen or [rows_seen(rows) for rows in observed]
             else:
                 made = figures(self.appends.of_step("panes", intent.step), counts)
+                seen = seen or self._looked_at(frames)
         bad = self._rejected(frames, relations, intent, seen, {})
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
@@ -296,6 +299,10 @@ class Runner:
             found[str(number)] = max(candidates)
         after = max(intent.before, min(found.values(), default=BEGINNING))
         return found, END if intent.drain else after
+
+    def _looked_at(self, frames: list[DataFrame] | None) -> list[Seen]:
+        """Return what a pass over the rows of a step, before any other, finds of each source."""
+        return [looked_at(*each) for each in zip(frames, self.query.sources, strict=True)] if frames else []
 
     def _rejected(
         self, frames: list[DataFrame] | None, relations: Relations, intent: Intent, seen: list[Seen],
