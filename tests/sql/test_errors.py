@@ -119,6 +119,9 @@ CASES = {
     "path that is not there": "SELECT * FROM delta.`/nowhere/at/all` VERSION AS OF 2",
     "syntax error of Spark": "SELECT player\nFRM teams",
     "error while it runs": "SELECT 1 / (id - 3) AS r\nFROM range(5)",
+    "end too soon": "SHOW CREATE",
+    "recursion over a stream": "CREATE STREAMING TABLE deep AS WITH RECURSIVE r(n) AS (SELECT score FROM STREAM plays UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r",
+    "failure in another thread": "SELECT string_agg(DISTINCT team, ',') WITHIN GROUP (ORDER BY team), count(DISTINCT city) FROM teams",
 }
 
 

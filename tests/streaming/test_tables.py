@@ -314,3 +314,24 @@ def test_names_without_a_schema_are_those_of_the_schema_it_was_made_in(
     rows(f"REFRESH STREAMING TABLE {schema}.t")
     found = rows(f"SELECT * FROM {schema}.t ORDER BY d")
     assert [(r["name"], r["d"]) for r in found] == [("Ada", 1), ("Ada", 2)]
+
+
+def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
+    """Where all are late the optimizer may see that none is needed, and what counts them goes with it."""
+    arrive("plays", ("a", 1, 0), ("b", 2, 30))
+    stream(rows, tmp_path, "plays")
+    for name, trigger in (
+        ("early", " TRIGGER AT WATERMARK EARLY EVERY ROW ALLOWED LATENESS UNBOUNDED"),
+        ("slices", ""),
+    ):
+        window = f"WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR){trigger}"
+        rows(f"CREATE STREAMING TABLE {name} AS SELECT p, sum(d) AS d FROM STREAM plays GROUP BY p {window}")
+        rows(f"DRAIN STREAMING TABLE {name}")
+    for late in (1, 2):
+        arrive("plays", ("a", 5, 1))
+        for name in ("early", "slices"):
+            rows(f"REFRESH STREAMING TABLE {name}")
+            assert rows(f"SELECT * FROM {name} ORDER BY p") == [{"p": "a", "d": 1}, {"p": "b", "d": 2}]
+            assert rows(f"SELECT count(*) AS n FROM late_rows('{name}')") == [{"n": late}]
+            told = rows(f"SELECT sum(late) AS late, sum(rows_in) AS n FROM stream_progress('{name}')")
+            assert told == [{"late": late, "n": 2 + late}]

@@ -17,6 +17,9 @@ from warehouse.execution.local_files import SOURCES
 Watched = Callable[[Any, str], Any]
 """Makes rows, as Java knows them, that an observation, the first argument, watches for what the second one says."""
 
+Figures = Callable[[DataFrame, Mapping[str, str]], dict[str, Any]]
+"""Reads rows for figures of them, by SQL aggregates."""
+
 
 class Measured:
     """Rows of which figures are taken while they pass by, in the one pass that uses them.
@@ -25,13 +28,14 @@ class Measured:
         spark: the session of the rows.
         measures: SQL aggregates by the names of the figures.
         watched: makes the rows.
+        read: reads them, should nothing have passed by.
 
     Attributes:
         frame: the rows; use these.
     """
 
-    def __init__(self, spark: SparkSession, measures: Mapping[str, str], watched: Watched):
-        self._measures, self._java = measures, _java_of(spark)
+    def __init__(self, spark: SparkSession, measures: Mapping[str, str], watched: Watched, read: Figures):
+        self._measures, self._read, self._java = measures, read, _java_of(spark)
         self._watch = self._java.watch()
         self.frame = DataFrame(watched(self._watch, named(measures, _SEPARATOR)), spark)
 
@@ -42,13 +46,13 @@ class Measured:
         left the measuring out as well. Then the rows are read for it.
         """
         told = self._java.told(self._watch)
-        return figures(self.frame, self._measures) if told is None else parsed(told)
+        return self._read(self.frame, self._measures) if told is None else parsed(told)
 
 
 def measured(rows: DataFrame, measures: Mapping[str, str]) -> Measured:
     """Return rows with figures, SQL aggregates by name, that are taken as they pass by."""
     java = _java(rows)
-    return Measured(rows.sparkSession, measures, lambda watch, texts: java.observed(rows._jdf, watch, texts))
+    return Measured(rows.sparkSession, measures, lambda watch, texts: java.observed(rows._jdf, watch, texts), figures)
 
 
 def figures(rows: DataFrame, measures: Mapping[str, str]) -> dict[str, Any]:

@@ -66,8 +66,14 @@ class Relations:
 
     def measured(self, text: str, measures: Mapping[str, str]) -> Measured:
         """Return the frame of a query with figures, SQL aggregates by name, that are taken as its rows pass by."""
-        return Measured(self.session, measures, lambda watch, texts: self._java.measured(text, watch, texts))
+        return Measured(
+            self.session, measures, lambda watch, texts: self._java.measured(text, watch, texts), self._figures_of
+        )
 
     def figures(self, relation: str, measures: Mapping[str, str]) -> dict[str, Any]:
         """Return figures of a relation, by SQL aggregates: numbers, arrays of numbers or None, by name."""
         return parsed(self._java.figures(f"SELECT {named(measures, ', ')} FROM {relation}"))
+
+    def _figures_of(self, rows: DataFrame, measures: Mapping[str, str]) -> dict[str, Any]:
+        self.put("__w_unmeasured", rows)  # the aggregates may read relations as well
+        return self.figures("__w_unmeasured", measures)

@@ -26,6 +26,9 @@ _SUGGESTIONS = re.compile(r"\[(`[^\]]*`)\]")
 _WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
 """Conditions (None: no condition) that only say where something else went wrong."""
 
+_WAITED = re.compile(r"(?:[^\n]*\n: )?\S*\s*Exception thrown in awaitResult")
+"""What Spark says first of a failure in another thread."""
+
 _WAYS_OUT = {
     "STREAM_FAILED": "The checkpoint or a source does not fit any more: restore the warehouse folder from a copy, or"
     " REFRESH STREAMING TABLE … FULL builds the table again.",
@@ -113,7 +116,7 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         return WarehouseError(diagnostic("WAREHOUSE_RESULT_TOO_LARGE", most=too_large[1]), source=source)
     error = root(error)
     said = str(error)
-    condition, state = _ask(error, "getCondition") or _condition_in(said), _ask(error, "getSqlState")
+    condition, state = _condition_of(error), _ask(error, "getSqlState")
     if condition is None:
         missing = "java.io.FileNotFoundException" in said
         condition, state = ("PATH_NOT_FOUND", "42K03") if missing else ("WAREHOUSE_SPARK_FAILED", state)
@@ -139,10 +142,10 @@ def _way_out(condition: str, said: str, text: str) -> str | None:
 
 
 def root(error: BaseException) -> BaseException:
-    """Return the error inside those that only say which task or file it happened in."""
-    if _ask(error, "getCondition") not in _WRAPPERS:
-        return error
-    return next((e for e in _causes(error) if _ask(e, "getCondition") not in _WRAPPERS), error)
+    """Return the error inside those that only say which task or file it happened in, or that they waited for it."""
+    chain = [error, *_causes(error)]
+    telling = (e for e in chain if not _WAITED.match(str(e)))
+    return next((e for e in chain if _condition_of(e) not in _WRAPPERS), None) or next(telling, error)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -198,9 +201,10 @@ def _ask(error: BaseException, question: str) -> Any:
         return None
 
 
-def _condition_in(said: str) -> str | None:
-    found = re.search(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]", said)
-    return found.group(1) if found else None
+def _condition_of(error: BaseException) -> str | None:
+    """Return the condition that an error has, or names: PySpark leaves some errors as the JVM's own."""
+    found = re.search(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]", str(error))
+    return _ask(error, "getCondition") or (found[1] if found else None)
 
 
 def _sentence(error: BaseException, said: str) -> str:
