@@ -204,7 +204,7 @@ def _judge_windowed(old: Version, new: Version) -> Verdict:
     missing = [i for i, place in enumerate(partials) if place is None]
     reasons += list(_moved_keys(new.entry, was, now))
     if missing and not _can_compute(was, now, missing, fields):
-        reasons += list(_not_kept(was, now))
+        reasons += list(_not_kept(was, now, fields))
     elif was.block.splits and not _same_slots(was, now, partials, fields):
         reasons.append("sessions that can fall apart keep partial results per instant, which cannot be made others")
     changes = list(_changes(old, new, was, now))
@@ -305,17 +305,31 @@ def _place_of_rows(was: Canonical, now: Canonical, fields: dict[str, str]) -> in
 
 def _can_compute(was: Canonical, now: Canonical, missing: list[int], fields: dict[str, str]) -> bool:
     """Say whether the partial results that the old state lacks follow from the rows that it keeps."""
-    parts = now.block.parts
-    if was.block.parts.held is None or was.block.retracted or was.block.splits:
+    if not _holds_rows(was) or any(f"p{i}" == now.block.parts.rows for i in missing):
         return False
-    if any(f"p{i}" == parts.rows for i in missing):
+    return all(_follows(was, call, fields) for call in _new_calls(was, now))
+
+
+def _holds_rows(was: Canonical) -> bool:
+    """Say whether the old state keeps rows, or different values, of whole windows."""
+    return was.block.parts.held is not None and not was.block.retracted and not was.block.splits
+
+
+def _new_calls(was: Canonical, now: Canonical) -> list[Call]:
+    known = {was.call(call) for call in was.block.calls}
+    return [call for call in now.block.calls if now.call(call) not in known]
+
+
+def _follows(was: Canonical, call: Call, fields: dict[str, str]) -> bool:
+    """Say whether a new aggregate follows from the rows, or the different values, that the old state keeps."""
+    parts = was.block.parts
+    if not _holds_rows(was):
         return False
-    calls = [c for c in now.block.calls if now.call(c) not in {was.call(other) for other in was.block.calls}]
-    if was.block.parts.holds_sets and not all(c.function in BLIND_TO_DUPLICATES for c in calls):
+    if parts.holds_sets and call.function not in BLIND_TO_DUPLICATES:
         return False
-    if was.block.parts.rows is None and any(len(_arguments(c)) > 1 for c in calls):
+    if parts.rows is None and len(_arguments(call)) > 1:
         return False
-    return all(_arguments(call) <= fields.keys() for call in calls)
+    return _arguments(call) <= fields.keys()
 
 
 def _arguments(call: Call) -> set[str]:
@@ -329,11 +343,12 @@ def _same_slots(was: Canonical, now: Canonical, partials: list[int | None], fiel
     return same_rows and partials == list(range(len(was.partials))) and slots_type(was.block) == slots_type(now.block)
 
 
-def _not_kept(was: Canonical, now: Canonical) -> Iterator[str]:
+def _not_kept(was: Canonical, now: Canonical, fields: dict[str, str]) -> Iterator[str]:
     """Yield the aggregates that cannot start from what was kept."""
-    known = {was.call(c) for c in was.block.calls}
-    new = [_shown(now, c) for c in now.block.calls if now.call(c) not in known]
-    yield f"{', '.join(dict.fromkeys(new)) or 'an aggregate'}: the rows that it needs were not kept"
+    new = _new_calls(was, now)
+    lacking = [call for call in new if not _follows(was, call, fields)] or new
+    shown = dict.fromkeys(_shown(now, call) for call in lacking)
+    yield f"{', '.join(shown) or 'an aggregate'}: the rows that it needs were not kept"
 
 
 def _shown(query: Canonical, call: Call) -> str:

@@ -200,6 +200,11 @@ def verdict(old: Written, **changes: Any) -> Verdict:
     return judge(old.version(), replace(old, **changes).version())
 
 
+def test_only_what_was_not_kept_is_named() -> None:
+    found = verdict(SETS, select="p, count(DISTINCT d) AS n, max(d) AS top, sum(d) AS total")
+    assert found.outcome is ANEW and "sum(d): the rows that it needs were not kept" in found.changes
+
+
 def test_state_that_serves_as_it_is_stays_as_it_is() -> None:
     for changes in ({}, {"comment": "c"}, {"having": "sum(d) > 9"}, {"select": "p, sum(d) + count(d) AS total"}):
         carry = verdict(SUMS, **changes).carry
