@@ -40,9 +40,9 @@ THE_SESSIONS_OWN = re.compile(r"\s*(SET( -v)?|SHOW (USER )?FUNCTIONS.*|DESC(RIBE
 
 NEVER_THE_SAME = re.compile(
     r"#\d+L?|plan_id=\d+|\d+\.\d+ s\b|@[0-9a-f]{4,}|file:\S+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"
-    r"|\w{3} \w{3} \d\d \S+ \w+ \d{4}"
+    r"|\w{3} \w{3} \d\d \S+ \w+ \d{4}|sizeInBytes=[^,)]*"
 )
-"""Numbers of expressions and plans, durations, addresses, places on disk and instants."""
+"""Numbers of expressions and plans, durations, addresses, places on disk, instants, sizes of files that hold these."""
 
 Outcome = tuple[Any, ...]
 
