@@ -122,9 +122,10 @@ def test_what_is_to_be_there_no_more_stays_away(engine: Engine, rows: Rows, afte
 
 def test_a_table_that_is_not_there(rows: Rows) -> None:
     for function in ("cache_stats", "partition_stats"):
-        with pytest.raises(WarehouseError) as caught:
-            rows(f"SELECT * FROM {function}('nowhere')")
-        assert caught.value.condition == "TABLE_OR_VIEW_NOT_FOUND"
+        for name in ("nowhere", "no.such.table"):
+            with pytest.raises(WarehouseError) as caught:
+                rows(f"SELECT * FROM {function}('{name}')")
+            assert caught.value.condition == "TABLE_OR_VIEW_NOT_FOUND"
     rows("CREATE TABLE plain_files USING parquet AS SELECT 1 AS k")
     rows("CREATE VIEW seen_through AS SELECT * FROM plain_files; CREATE TEMP VIEW for_now AS SELECT 1 AS k")
     for name in ("plain_files", "seen_through", "for_now"):

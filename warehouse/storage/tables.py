@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import quote_name
 from warehouse.errors import fail
@@ -169,8 +169,8 @@ class KeptTables:
             self._cached(spark, call, view)
             return f"(SELECT * FROM {quote_name(view)})"
         path = str(panes) if panes else _path(spark, call.argument.parts, context.schema)
-        if path is None and not spark.catalog.tableExists(".".join(map(quote_name, call.argument.parts))):
-            fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=f"`{schema}`.`{name}`")
+        if path is None:
+            _read(spark, call, f"`{schema}`.`{name}`")
         if path is None or not (Path(path) / "_delta_log").is_dir():
             fail("WAREHOUSE_STATS_FORMAT", call.argument.span, name=name)
         holds = self._layouts.holds(spark._jsparkSession, path)
@@ -178,12 +178,20 @@ class KeptTables:
         return f"(SELECT * FROM {quote_name(view)})"
 
     def _cached(self, spark: SparkSession, call: TableFunction, view: str) -> None:
-        name = ".".join(quote_name(part) for part in call.argument.parts)
-        try:
-            table = spark.table(name)
-        except AnalysisException:
-            fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=name)
+        table = _read(spark, call, ".".join(map(quote_name, call.argument.parts)))
         self._layouts.cached(spark._jsparkSession, table._jdf, view)
+
+
+def _read(spark: SparkSession, call: TableFunction, shown: str) -> DataFrame:
+    """Return the table or view that a function is asked about.
+
+    Raises:
+        WarehouseError: there is none, which is told with the name ``shown``.
+    """
+    try:
+        return spark.table(".".join(map(quote_name, call.argument.parts)))
+    except AnalysisException:
+        fail("TABLE_OR_VIEW_NOT_FOUND", call.argument.span, relationName=shown)
 
 
 def _is_kept_in_memory(spark: SparkSession, name: str) -> bool:

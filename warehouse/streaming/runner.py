@@ -237,11 +237,10 @@ class Runner:
         return None if state is None else "__w_state"
 
     def _stateless(self, intent: Intent, last: Commit, frames: list[DataFrame] | None) -> Commit:
-        seen, made = list[Seen](), {"insert": 0, "delete": 0}
+        made = {"insert": 0, "delete": 0}
         relations = self.plans.relations(frames[0].sparkSession if frames else self.session)
-        ahead = any(source.watermark for source in self.query.sources)  # a row tells the watermark after its step
-        if ahead:
-            seen = self._looked_at(frames)
+        marked = any(source.watermark for source in self.query.sources)
+        seen = self._looked_at(frames) if marked else []  # ahead, as each row tells the watermark after its step
         watermarks, after = self.watermarks(intent, last, seen)
         if frames is not None:
             clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)

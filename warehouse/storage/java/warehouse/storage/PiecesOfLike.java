@@ -17,7 +17,7 @@ import scala.collection.mutable.ListBuffer;
 /**
  * LIKE 'a%b_c%' is asked only of texts that hold each of its pieces, which is what most texts fail and is told by
  * comparing bytes. Spark does so where a pattern has a piece or two and no underscore, and else matches a regular
- * expression, at ten times the cost. That stays for the few that are left, so the answer is the same.
+ * expression. That stays for the few that are left, so the answer is the same.
  */
 public final class PiecesOfLike extends Conditions {
   private static final String SETTING = "warehouse.like.pieces";
