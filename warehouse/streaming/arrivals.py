@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
 from warehouse.execution import callbacks
-from warehouse.execution.standing import StandingQuery
+from warehouse.execution.micro_batches import StandingQuery, query_of_all
 from warehouse.planning.sources import StreamSource
 from warehouse.planning.streams import FILE_FORMATS
 from warehouse.streaming.checkpoint import forget_aged, forget_unplanned
@@ -65,9 +65,8 @@ class Arrivals:
         """
         self.close()
         self._mend()
-        writer = self._tagged(bound).writeStream.foreachBatch(self._offer).trigger(availableNow=True)
         with self._taking(take):
-            query = writer.option("checkpointLocation", str(self.checkpoint)).start()
+            query = query_of_all(self._tagged(bound), str(self.checkpoint), self._offer)
             try:
                 query.awaitTermination()
             finally:

@@ -5,15 +5,9 @@ import java.nio.channels.ClosedByInterruptException;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.StreamingQuery;
-import org.apache.spark.sql.execution.streaming.sources.ForeachBatchSink;
 import org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchFunction;
-import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.util.Clock;
-import scala.Option;
-import scala.collection.immutable.Map$;
-import scala.runtime.AbstractFunction2;
-import scala.runtime.BoxedUnit;
 
 /**
  * A streaming query that looks for rows when it is asked to, and stands by in between: Spark's triggers, of which each
@@ -27,10 +21,7 @@ public final class Standing implements Clock {
 
   /** Begin, with a first look. */
   public void start(Dataset<Row> rows, String checkpoint, PythonForeachBatchFunction act) throws Exception {
-    query = rows.sparkSession().sessionState().streamingQueryManager().startQuery(
-        Option.empty(), Option.empty(), Option.apply(checkpoint), rows, Map$.MODULE$.empty(),
-        new ForeachBatchSink(new Act(act), rows.exprEnc()), OutputMode.Append(), false, true,
-        Trigger.ProcessingTime(LONG), this, Option.empty(), Option.empty());
+    query = MicroBatches.of(rows, checkpoint, act, Trigger.ProcessingTime(LONG), this);
   }
 
   public StreamingQuery query() {
@@ -74,19 +65,5 @@ public final class Standing implements Clock {
       throw new UncheckedIOException(new ClosedByInterruptException());
     }
     return getTimeMillis();
-  }
-
-  static final class Act extends AbstractFunction2 {
-    private final PythonForeachBatchFunction act;
-
-    Act(PythonForeachBatchFunction act) {
-      this.act = act;
-    }
-
-    @Override
-    public Object apply(Object rows, Object number) {
-      act.call((Dataset) rows, ((Long) number).longValue());
-      return BoxedUnit.UNIT;
-    }
   }
 }
