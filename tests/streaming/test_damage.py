@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -59,3 +60,30 @@ def test_damaged_state_stops_the_table_and_full_builds_it_again(
     assert [r["d"] for r in rows(f"SELECT d FROM {name}")] == [3]
     rows(f"REFRESH STREAMING TABLE {name} FULL")
     assert [r["d"] for r in rows(f"SELECT d FROM {name}")] == [7]
+
+
+def test_tables_that_were_begun_are_made_anew(engine: Any, schema: str, tmp_path: Path) -> None:
+    """Delta makes folders before its first commit, and refuses a place that holds anything but a commit."""
+    rows, name = partial(rows_of, engine), f"begun_{schema}"
+
+    def arrive(number: int, *lines: str) -> None:
+        (tmp_path / f"{number}.json").write_text("".join(f'{{"d": {number}, "ts": {at}}}\n' for at in lines))
+
+    arrive(1, '"2024-05-01T12:00:00Z"')
+    rows(
+        f"CREATE STREAM s (d INT, ts TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
+        " WATERMARK ts DELAY OF INTERVAL 0 SECONDS;"
+        f"CREATE STREAMING TABLE {name} AS SELECT count(*) AS n FROM STREAM s"
+        " WINDOW FIXED (ts, SIZE INTERVAL 1 MINUTE) ALLOWED LATENESS INTERVAL 0 SECONDS"
+    )
+    (late,) = (folder / "late_rows" for folder in (engine.folder / "streaming").glob(f"{name}-*"))
+    (bad,) = (engine.folder / "streams").glob(f"{schema}.s/bad_rows")
+    shutil.rmtree(bad)
+    for table in (late, bad):
+        (table / "_delta_log" / "_staged_commits").mkdir(parents=True)
+        (table / "_delta_log" / ".00000000000000000000.json.tmp").write_text("")
+    assert rows(f"SELECT d FROM late_rows('{name}')") == rows("SELECT d FROM bad_rows('s')") == []
+    arrive(2, '"2024-05-01T11:00:00Z"', "null")
+    rows(f"REFRESH STREAMING TABLE {name}")
+    assert rows(f"SELECT d, _why FROM late_rows('{name}')") == [{"d": 2, "_why": "LATE"}]
+    assert rows("SELECT d, _why FROM bad_rows('s')") == [{"d": 2, "_why": "TIME_IS_NULL"}]

@@ -51,12 +51,14 @@ def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: S
     """Make the table, or add the columns it does not have yet; nothing is lost."""
     path, wanted = str(table_path(folder, schema, name)), schema_of(_stored(columns))
     odd = any(re.search(r"[ ,;{}()\n\t=]", c.name) or "`" in c.type for c in columns)  # a type quotes odd fields
-    if not exists(folder, schema, name):
-        builder = DeltaTable.createIfNotExists(spark).location(path).addColumns(wanted)
-        for key, value in (*panes.retention().items(), *((_ANY_NAME,) if odd else ())):
-            builder = builder.property(key, value)
-        builder.execute()
-        return
+    with upkeep.guard(Path(path)):
+        if not exists(folder, schema, name):
+            panes.clear(Path(path))
+            builder = DeltaTable.createIfNotExists(spark).location(path).addColumns(wanted)
+            for key, value in (*panes.retention().items(), *((_ANY_NAME,) if odd else ())):
+                builder = builder.property(key, value)
+            builder.execute()
+            return
     known = {field.name.lower() for field in spark.read.format("delta").load(path).schema.fields}
     if not {field.name.lower() for field in wanted.fields} <= known:
         if odd:

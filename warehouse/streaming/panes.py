@@ -11,6 +11,7 @@ hash of the change that it was part of. What is NULL in all rows of a step is no
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -55,6 +56,7 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
     if any(map(needs_mapping, names)):
         properties["delta.columnMapping.mode"] = "name"
     listed = ", ".join(f"'{key}' = {string_literal(value)}" for key, value in properties.items())
+    clear(folder)
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta TBLPROPERTIES ({listed})")
 
 
@@ -78,6 +80,15 @@ def create_late(
 def exists(folder: Path) -> bool:
     """Say whether there is a Delta table."""
     return (folder / "_delta_log").is_dir() and any((folder / "_delta_log").glob("*.json"))
+
+
+def clear(folder: Path) -> None:
+    """Remove what an attempt to create a Delta table has left, which Delta takes for a table with other contents.
+
+    Args:
+        folder: of a table that does not exist; a process was killed, or a disk full, before its first commit.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def append(frame: DataFrame, folder: Path) -> None:
