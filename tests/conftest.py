@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 os.environ["WAREHOUSE_ENGINE"] = "embedded"
 
 # Most of what a test runs is run a few times: to compile it once, and quickly, costs less than to compile it again when
-# it is hot. Steps scan files however small, as they do large ones. (An engine takes no JDK_JAVA_OPTIONS from its
-# environment.)
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -Dspark.warehouse.scan.bytes=0")
+# it is hot. (An engine takes no JDK_JAVA_OPTIONS from its environment.)
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.statements import rows_of
 
-SMALL = {"memory": "1g", "cores": "2", "spark.sql.shuffle.partitions": "1", "spark.warehouse.scan.bytes": "0"}
+SMALL = {"memory": "1g", "cores": "2", "spark.sql.shuffle.partitions": "1"}
 BEGAN = 1_704_067_200  # 2024-01-01, in seconds
 
 TABLES = {

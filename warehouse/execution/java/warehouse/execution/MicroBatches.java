@@ -1,7 +1,5 @@
 package warehouse.execution;
 
-import java.math.BigInteger;
-import org.apache.spark.network.util.JavaUtils;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -28,14 +26,9 @@ import scala.runtime.AbstractFunction1;
  *
  * <p>The frame of files is their scan, of which a text reads the columns and row groups that it needs, and into which
  * its code is generated. Spark's `ForeachBatchSink` gives out the rows of a finished plan instead, which has read all
- * columns; so does this for sources of which a micro-batch is more than files, and for files so small that planning a
- * scan in every text costs more than what it leaves out.
+ * columns; so does this for sources of which a micro-batch is more than files.
  */
 public final class MicroBatches {
-  /** How many bytes files have, by what their source knows, that are scanned by what needs them. */
-  private static final String SETTING = "spark.warehouse.scan.bytes";
-  private static final String MANY = "1m";
-
   /** Start a query whose micro-batches are all that is there now. */
   public StreamingQuery ofAll(Dataset<Row> rows, String checkpoint, PythonForeachBatchFunction act) throws Exception {
     return of(rows, checkpoint, act, Trigger.AvailableNow(), new SystemClock());
@@ -61,8 +54,7 @@ public final class MicroBatches {
     public void addBatch(long number, org.apache.spark.sql.Dataset<Row> batch) {
       QueryExecution its = batch.queryExecution();
       LogicalPlan plan = standing(((WriteToMicroBatchDataSourceV1) its.analyzed()).child());
-      long many = JavaUtils.byteStringAsBytes(batch.sparkSession().conf().get(SETTING, MANY));
-      if (plan.isStreaming() || plan.stats().sizeInBytes().bigInteger().compareTo(BigInteger.valueOf(many)) < 0) {
+      if (plan.isStreaming()) {
         plan = LogicalRDD$.MODULE$.fromDataset(its.toRdd(), (Dataset) batch, false);
       } else {
         plan.setAnalyzed();
