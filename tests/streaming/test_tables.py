@@ -113,8 +113,10 @@ def test_once_keeps_what_comes_too_late_for_it(rows: Rows, arrive: Arrive, tmp_p
     [
         "STREAM s LATERAL VIEW explode(array(d, d + 1)) AS x",
         soaked("STREAM s JOIN VALUES (0), (1) AS v (more) ON v.more < d"),
-        "(SELECT ts, explode(array(d, d + 1)) AS x FROM STREAM s"
-        " UNION ALL SELECT ts, d AS x FROM STREAM none WHERE d > 0)",
+        soaked(
+            "(SELECT ts, explode(array(d, d + 1)) AS x FROM STREAM s"
+            " UNION ALL SELECT ts, d AS x FROM STREAM none WHERE d > 0)"
+        ),
     ],
 )
 def test_a_row_that_becomes_several_is_late_once(rows: Rows, arrive: Arrive, tmp_path: Path, multiplied: str) -> None:
