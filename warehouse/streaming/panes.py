@@ -83,12 +83,12 @@ def exists(folder: Path) -> bool:
 
 
 def clear(folder: Path) -> None:
-    """Remove what an attempt to create a Delta table has left, which Delta takes for a table with other contents.
+    """Remove what an attempt to create a Delta table left, killed or out of disk before its first commit.
 
-    Args:
-        folder: of a table that does not exist; a process was killed, or a disk full, before its first commit.
+    Delta takes the place for taken. A table that is there stays.
     """
-    shutil.rmtree(folder, ignore_errors=True)
+    if not exists(folder):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def append(frame: DataFrame, folder: Path) -> None:

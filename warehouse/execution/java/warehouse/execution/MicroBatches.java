@@ -24,8 +24,8 @@ import scala.runtime.AbstractFunction1;
 /**
  * Streaming queries of whose micro-batches something else is done with a frame of each.
  *
- * <p>The frame of files is their scan, of which a text reads the columns and row groups that it needs, and into which
- * its code is generated. Spark's `ForeachBatchSink` gives out the rows of a finished plan instead, which has read all
+ * <p>The frame of files is their scan, of which a text reads the columns that it needs, and into which its code is
+ * generated. Spark's `ForeachBatchSink` gives out the rows of a finished plan instead, which has read all
  * columns; so does this for sources of which a micro-batch is more than files.
  */
 public final class MicroBatches {
