@@ -18,9 +18,12 @@ CREATE SCHEMA IF NOT EXISTS in_place;
 CREATE TABLE in_place.lines AS
   SELECT id % 90000 AS k, xxhash64(id) >> 16 AS v, xxhash64(id, 1) AS u FROM range(300000) DISTRIBUTE BY k;
 CREATE TABLE in_place.orders TBLPROPERTIES ('copartition' = 'in_place.lines') AS
-  SELECT if(id % 50 = 0, NULL, id) AS k, xxhash64(id, 2) >> 16 AS w FROM range(0, 200000) DISTRIBUTE BY k;
+  SELECT if(id % 50 = 0, NULL, id) AS k, xxhash64(id, 2) >> 16 AS w, id % 70000 AS buyer FROM range(0, 200000)
+  DISTRIBUTE BY k;
 CREATE TABLE in_place.few TBLPROPERTIES ('copartition' = 'in_place.lines') AS
-  SELECT id AS k, id AS w FROM range(100) DISTRIBUTE BY k
+  SELECT id AS k, id AS w FROM range(100) DISTRIBUTE BY k;
+CREATE TABLE in_place.buyers AS
+  SELECT id AS buyer, unhex(sha2(CAST(id AS STRING), 512)) AS name FROM range(60000)
 """
 
 
@@ -101,3 +104,39 @@ def test_sent_where_that_is_better(pair: Engine, query: tuple[str, str]) -> None
     with settings(pair, APART):
         assert rows == _ran(pair, query[1])[1]
     assert _joins(plan)[0] == 0, plan
+
+
+BOUGHT = (
+    "SELECT count(*), sum(v), sum(hash(name)) FROM buyers b {} orders o ON b.buyer = o.buyer JOIN lines l ON l.k = o.k"
+)
+
+
+@pytest.mark.parametrize("threshold", ["32MB", "5MB"], ids=["lines could be sent", "lines could not"])
+def test_a_distributed_table_stays_where_it_is_and_another_one_is_sent_to_it(pair: Engine, threshold: str) -> None:
+    with settings(pair, {"spark.sql.autoBroadcastJoinThreshold": threshold}):
+        plan, rows = _ran(pair, BOUGHT.format("JOIN"))
+    with settings(pair, APART):
+        other, expected = _ran(pair, BOUGHT.format("JOIN"))
+    assert rows == expected
+    assert _joins(plan) == (1, 1), plan
+    assert "Exchange hashpartitioning" not in plan
+    assert "[buyer#" in plan and "Inner, BuildLeft" in plan  # the buyers are sent, who are more bytes than the orders
+    assert "Inner, BuildLeft" not in other
+
+
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [
+        (BOUGHT.format("LEFT JOIN").replace("l.k =", "l.k <=>"), SENT),
+        (BOUGHT.format("JOIN").replace("SELECT", "SELECT /*+ BROADCAST(o) */"), SENT),
+        (BOUGHT.format("JOIN"), {"spark.sql.autoBroadcastJoinThreshold": "3500KB"}),
+        (BOUGHT.format("JOIN").replace("buyers b", "(SELECT DISTINCT * FROM buyers) b"), SENT),
+    ],
+    ids=["an outer join", "a hint", "too large to be sent", "what is no table"],
+)
+def test_another_table_is_not_sent_where_it_must_not_be(pair: Engine, query: str, given: dict[str, str]) -> None:
+    with settings(pair, given):
+        plan, rows = _ran(pair, query)
+    with settings(pair, APART):
+        assert rows == _ran(pair, query)[1]
+    assert "BroadcastHashJoin [buyer#" not in plan or "Inner, BuildLeft" not in plan

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from tests.adaptive.conftest import settings
-from warehouse.adaptive.estimates import tell
 from warehouse.adaptive.recording import Recording
 from warehouse.adaptive.rules import SETTING
 from warehouse.engine import Engine, WarehouseError
@@ -105,22 +104,6 @@ def test_what_is_not_likely_to_be_small_waits_for_nothing(tables: Engine, query:
 def test_where_nothing_is_broadcast_nothing_waits(tables: Engine) -> None:
     with settings(tables, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
         assert measured(tables, RARE)[1].joins[0].first is None
-
-
-def test_what_is_known_of_values_decides(tables: Engine) -> None:
-    def first(condition: str) -> int | None:
-        return measured(tables, f"{JOIN} WHERE {condition}")[1].joins[0].first
-
-    gateway = tables.spark.sparkContext._gateway
-    assert first("s.kind = 3") == 1  # nobody knows
-    try:
-        tell(gateway, "adaptive", "suppliers", {"kind": 2, "address": 2000})
-        assert first("s.kind = 3") is None  # a half is too much
-        assert first("s.address IN ('street 3', 'street 7')") == 1
-        assert first("s.kind = 2 AND s.address LIKE '%77'") == 1
-    finally:
-        tell(gateway, "adaptive", "suppliers", {})
-    assert first("s.kind = 3") == 1
 
 
 def test_few_rows_in_many_partitions_are_broadcast_too(tables: Engine) -> None:

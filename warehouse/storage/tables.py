@@ -31,6 +31,7 @@ def compile_ahead(gateway: Any) -> None:
         "Layouts",
         "Scans",
         "PartitionedScan",
+        "CurrentSizes",
         "FewFiles",
         "Listed",
         "Pruning",

@@ -1,9 +1,11 @@
 package warehouse.adaptive;
 
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft$;
 import org.apache.spark.sql.catalyst.optimizer.BuildRight$;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.physical.BroadcastDistribution;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.FileSourceScanExec;
@@ -14,9 +16,11 @@ import org.apache.spark.sql.execution.adaptive.TableCacheQueryStageExec;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec;
 import org.apache.spark.sql.execution.exchange.Exchange;
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec;
 import org.apache.spark.sql.execution.exchange.ValidateRequirements;
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
+import org.apache.spark.sql.internal.SQLConf;
 
 /**
  * Tables that are distributed alike are joined partition by partition, where Spark would send one of them to all tasks.
@@ -36,7 +40,9 @@ public final class JoinInPlace extends Rule {
   private static final class Joins extends Rewrite {
     SparkPlan of(SparkPlan plan) {
       SparkPlan own = below(plan);
-      return own instanceof BroadcastHashJoinExec ? joined((BroadcastHashJoinExec) own) : own;
+      return own instanceof BroadcastHashJoinExec ? joined((BroadcastHashJoinExec) own)
+          : own instanceof ShuffledHashJoinExec ? unshuffled((ShuffledHashJoinExec) own)
+          : own;
     }
   }
 
@@ -52,11 +58,32 @@ public final class JoinInPlace extends Rule {
     }
     SparkPlan here = new InPartitions().of(rows);
     SparkPlan other = new InPartitions().of(sentIsRight ? join.left() : join.right());
+    SparkPlan made = inPlace(join, here, other, sentIsRight);
+    made = made != null ? made : inPlace(join, here, new OtherSent(join.conf()).of(other), sentIsRight);
+    return made != null ? made : join;
+  }
+
+  /** The join partition by partition, or null where its sides are not distributed alike. */
+  private static SparkPlan inPlace(BroadcastHashJoinExec join, SparkPlan here, SparkPlan other, boolean hereIsRight) {
     ShuffledHashJoinExec made = new ShuffledHashJoinExec(
         join.leftKeys(), join.rightKeys(), join.joinType(), join.buildSide(), join.condition(),
-        sentIsRight ? other : here, sentIsRight ? here : other, false);
+        hereIsRight ? other : here, hereIsRight ? here : other, false);
     made.copyTagsFrom(join);
-    return ValidateRequirements.validate(made) ? made : join;
+    return ValidateRequirements.validate(made) ? made : null;
+  }
+
+  /** The join without the shuffle of a side that is distributed as the other one is, if its own joins send another table. */
+  private static SparkPlan unshuffled(ShuffledHashJoinExec join) {
+    SparkPlan[] sides = new SparkPlan[] {join.left(), join.right()};
+    for (int i = 0; i < 2; i++) {
+      if (sides[i] instanceof ShuffleExchangeExec && !(sides[1 - i] instanceof ShuffleExchangeExec)) {
+        SparkPlan rows = new OtherSent(join.conf()).of(new InPartitions().of(((ShuffleExchangeExec) sides[i]).child()));
+        Object[] children = new Object[] {i == 0 ? rows : sides[0], i == 0 ? sides[1] : rows};
+        SparkPlan made = (SparkPlan) join.withNewChildren(Wrapper.seq(children));
+        return ValidateRequirements.validate(made) ? made : join;
+      }
+    }
+    return join;
   }
 
   /** Who gives a hint has chosen. */
@@ -76,8 +103,54 @@ public final class JoinInPlace extends Rule {
   }
 
   private static boolean isLittle(SparkPlan rows) {
-    return !rows.logicalLink().isDefined()
-        || ((LogicalPlan) rows.logicalLink().get()).stats().sizeInBytes().toLong() < LITTLE;
+    return !rows.logicalLink().isDefined() || size(rows) < LITTLE;
+  }
+
+  /** By Spark's estimate, in bytes; of what nothing is known, as much as there can be. */
+  private static long size(SparkPlan rows) {
+    return rows.logicalLink().isDefined()
+        ? ((LogicalPlan) rows.logicalLink().get()).stats().sizeInBytes().toLong() : Long.MAX_VALUE;
+  }
+
+  /**
+   * The plan with the distributed tables kept in their partitions that it sends to all tasks: of the inner joins of two
+   * tables, each small enough for that, the other one is sent.
+   */
+  private static final class OtherSent extends Rewrite {
+    private final SQLConf conf;
+
+    OtherSent(SQLConf conf) {
+      this.conf = conf;
+    }
+
+    SparkPlan of(SparkPlan plan) {
+      if (plan instanceof ProjectExec || plan instanceof FilterExec) {
+        return below(plan);
+      }
+      if (!(plan instanceof BroadcastHashJoinExec)) {
+        return plan;
+      }
+      BroadcastHashJoinExec join = (BroadcastHashJoinExec) plan;
+      boolean sentIsRight = join.buildSide() == BuildRight$.MODULE$;
+      SparkPlan sent = sentIsRight ? join.right() : join.left();
+      SparkPlan streamed = sentIsRight ? join.left() : join.right();
+      boolean turns = isFree(join) && "INNER".equals(join.joinType().sql()) && sent instanceof BroadcastExchangeExec
+          && isTable(streamed) && isTable(((BroadcastExchangeExec) sent).child())
+          && size(streamed) <= conf.autoBroadcastJoinThreshold();
+      return turns ? turned(join, new InPartitions().of(((BroadcastExchangeExec) sent).child()), streamed) : plan;
+    }
+
+    private static SparkPlan turned(BroadcastHashJoinExec join, SparkPlan kept, SparkPlan sent) {
+      boolean sentIsRight = join.buildSide() != BuildRight$.MODULE$;
+      BroadcastHashJoinExec made = new BroadcastHashJoinExec(
+          join.leftKeys(), join.rightKeys(), join.joinType(), sentIsRight ? BuildRight$.MODULE$ : BuildLeft$.MODULE$,
+          join.condition(), sentIsRight ? kept : sent, sentIsRight ? sent : kept, false, false);
+      made.copyTagsFrom(join);
+      Object wanted = made.requiredChildDistribution().apply(sentIsRight ? 1 : 0);
+      SparkPlan exchange = new BroadcastExchangeExec(((BroadcastDistribution) wanted).mode(), sent);
+      Object[] children = new Object[] {sentIsRight ? kept : exchange, sentIsRight ? exchange : kept};
+      return (SparkPlan) made.withNewChildren(Wrapper.seq(children));
+    }
   }
 
   /** The plan with the partitions of its tables, which Spark gives up where no operator asks for them. */

@@ -40,8 +40,7 @@ final class Sides {
     int larger = sides[0].stats().sizeInBytes().compare(sides[1].stats().sizeInBytes());
     for (int side = 0; side < 2; side++) {
       boolean smaller = side == 0 ? larger <= 0 : larger >= 0;
-      if (smaller && broadcasts(join.joinType(), side == 0)
-          && (carriesFilter(sides[side]) || isSmall(sides[side], limit(conf)))) {
+      if (smaller && broadcasts(join.joinType(), side == 0) && carriesFilter(sides[side])) {
         return new Sides(side);
       }
     }
@@ -66,7 +65,7 @@ final class Sides {
 
   /** Whether fewer rows come out of a plan than its size says, by a filter whose effect nobody can estimate. */
   static boolean carriesFilter(LogicalPlan plan) {
-    if (plan instanceof Filter && isOpaque(((Filter) plan).condition(), plan)) {
+    if (plan instanceof Filter && isOpaque(((Filter) plan).condition())) {
       return true;
     }
     List children = CollectionConverters.asJava(plan.children());
@@ -83,35 +82,12 @@ final class Sides {
     return false;
   }
 
-  /** Whether, by what is known of its tables' values, so little is left of a filtered plan that it can be broadcast. */
-  private static boolean isSmall(LogicalPlan plan, long limit) {
-    double share = share(plan);
-    return share < 1 && plan.stats().sizeInBytes().toDouble() * share <= limit;
-  }
-
-  /** The share of a plan's rows that its filters leave, as far as that is known: 1 where nothing is. */
-  private static double share(LogicalPlan plan) {
-    double share = plan instanceof Filter ? share(((Filter) plan).condition(), plan) : 1;
-    return plan instanceof UnaryNode ? share * share((LogicalPlan) ((UnaryNode) plan).child()) : share;
-  }
-
-  private static double share(Expression condition, LogicalPlan plan) {
+  /** Whether a condition may well leave next to nothing: anything but ranges of a column, and NOT NULL. */
+  static boolean isOpaque(Expression condition) {
     if (condition instanceof And) {
-      return share(((And) condition).left(), plan) * share(((And) condition).right(), plan);
+      return isOpaque(((And) condition).left()) || isOpaque(((And) condition).right());
     }
-    double known = Estimates.share(condition, plan);
-    return known < 0 ? 1 : known;
-  }
-
-  /**
-   * Whether a condition may well leave next to nothing: anything but ranges of a column, NOT NULL, and what can be
-   * estimated.
-   */
-  static boolean isOpaque(Expression condition, LogicalPlan plan) {
-    if (condition instanceof And) {
-      return isOpaque(((And) condition).left(), plan) || isOpaque(((And) condition).right(), plan);
-    }
-    if (condition instanceof IsNotNull || Estimates.share(condition, plan) >= 0) {
+    if (condition instanceof IsNotNull) {
       return false;
     }
     if (condition instanceof BinaryComparison && !(condition instanceof EqualTo)

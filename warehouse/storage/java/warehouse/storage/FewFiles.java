@@ -36,7 +36,8 @@ import scala.collection.mutable.ListBuffer;
 /**
  * Lists the files of tables that have few of them. Delta starts a Spark job for each scan of each query to learn which
  * files it reads; here they are {@link Listed} once for a version, and what a query wants of them is decided by
- * {@link Pruning} alone, so that the sizes that joins are planned by are those of the files that are left.
+ * {@link Pruning} alone, so that the sizes that joins are planned by are those of the files that are left, and of their
+ * likely {@link Share}.
  */
 public final class FewFiles extends Rule {
   private final SparkSession session;
@@ -122,11 +123,12 @@ public final class FewFiles extends Rule {
       return table;
     }
     AddFile[] all = Listed.files(snapshot);
-    List kept = kept(all, index.path(), conditions, new Names(snapshot.schema()));
-    DataSize total = size(Arrays.asList(all));
+    List kept = new ArrayList();
+    long bytes = choose(all, kept, index.path(), conditions, new Names(snapshot.schema()));
+    DataSize total = size(all.length, bytes(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
     DeltaScan scan = new DeltaScan(
-        snapshot.version(), scala.jdk.javaapi.CollectionConverters.asScala(kept).toList(), total, total, size(kept),
+        snapshot.version(), scala.jdk.javaapi.CollectionConverters.asScala(kept).toList(), total, total, size(kept.size(), bytes),
         snapshot, none, ExpressionSet$.MODULE$.apply(conditions), none,
         (scala.collection.immutable.Set) scala.collection.immutable.Set$.MODULE$.empty(), none, 0L,
         DeltaDataSkippingType.noSkippingV1());
@@ -138,27 +140,35 @@ public final class FewFiles extends Rule {
     return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
   }
 
-  private List kept(AddFile[] files, Path folder, Seq conditions, Names names) {
+  /** Add the files that a query reads to `kept`; return how many bytes of them are likely what it wants. */
+  private long choose(AddFile[] files, List kept, Path folder, Seq conditions, Names names) {
     if (conditions.isEmpty()) {
-      return Arrays.asList(files);
+      kept.addAll(Arrays.asList(files));
+      return bytes(files);
     }
     Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf();
     Pruning pruning = new Pruning(conditions, names, configuration);
-    List kept = new ArrayList();
+    Share share = Layouts.on(session, WholeSums.SETTING) ? pruning.share() : Share.ALL;
+    List known = new ArrayList();
     for (int i = 0; i < files.length; i++) {
-      if (pruning.keeps(new Path(folder, files[i].toPath()))) {
+      Facts facts = pruning.facts(new Path(folder, files[i].toPath()));
+      if (pruning.keeps(facts)) {
         kept.add(files[i]);
+        known.add(facts);
       }
     }
-    return kept;
+    return (long) (bytes((AddFile[]) kept.toArray(new AddFile[0])) * share.of(known));
   }
 
-  private static DataSize size(List files) {
+  private static long bytes(AddFile[] files) {
     long bytes = 0;
-    for (int i = 0; i < files.size(); i++) {
-      bytes += ((AddFile) files.get(i)).size();
+    for (int i = 0; i < files.length; i++) {
+      bytes += files[i].size();
     }
-    return new DataSize(
-        new Some(Long.valueOf(bytes)), Option.empty(), new Some(Long.valueOf(files.size())), Option.empty());
+    return bytes;
+  }
+
+  private static DataSize size(int files, long bytes) {
+    return new DataSize(new Some(Long.valueOf(bytes)), Option.empty(), new Some(Long.valueOf(files)), Option.empty());
   }
 }

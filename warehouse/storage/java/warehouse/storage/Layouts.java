@@ -59,7 +59,8 @@ public class Layouts {
       strategies.insert(0, new Planner());
       Buffer rules = builders(extensions, "preCBORules");
       rules.insert(0, new Pieces());
-      rules.insert(1, new Listing());
+      rules.insert(1, new Sizes());
+      rules.insert(2, new Listing());
       rules.addOne(new Summing());
       rules.addOne(new Marker());
       rules.addOne(new Caution());
@@ -84,6 +85,13 @@ public class Layouts {
   private static final class Pieces extends AbstractFunction1 {
     public Object apply(Object session) {
       return new PiecesOfLike();
+    }
+  }
+
+  /** Makes the rule of a session that knows how large tables are. */
+  private static final class Sizes extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new CurrentSizes();
     }
   }
 

@@ -131,7 +131,7 @@ public class PartitionedScan extends FileSourceScanExec {
       Names names = Names.of((PreparedDeltaFileIndex) relation().location());
       Pruning pruning = new Pruning(dataFilters(), names, getHadoopConf(session, relation().options()));
       for (int i = wanted.size() - 1; i >= 0; i--) {
-        if (!pruning.keeps(((PartitionedFile) wanted.get(i)).toPath())) {
+        if (!pruning.keeps(pruning.facts(((PartitionedFile) wanted.get(i)).toPath()))) {
           wanted.remove(i);
         }
       }

@@ -61,23 +61,28 @@ final class Pruning {
     }
   }
 
-  /** Whether a file may hold a row that meets all of the conditions. */
-  boolean keeps(Path file) {
-    if (asked.isEmpty()) {
-      return true;
-    }
-    Facts facts;
+  /** What is known of a file's columns; null where nothing is, or nothing is asked. */
+  Facts facts(Path file) {
     try {
-      facts = Facts.of(file, configuration).under(names);
+      return asked.isEmpty() ? null : Facts.of(file, configuration).under(names);
     } catch (Exception unreadable) {
-      return true;
+      return null;
     }
-    for (int i = 0; i < asked.size(); i++) {
+  }
+
+  /** Whether a file of which this is known may hold a row that meets all of the conditions. */
+  boolean keeps(Facts facts) {
+    for (int i = 0; facts != null && i < asked.size(); i++) {
       if (!mayBeTrue((Expression) asked.get(i), facts)) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Which share of the rows of a file the conditions likely leave. */
+  Share share() {
+    return new Share(asked);
   }
 
   /** Whether an expression gives the same for the same row, and is Spark's own throughout. */
@@ -112,19 +117,9 @@ final class Pruning {
   // ---------------------------------------------------------------- all values of a column
 
   private static boolean tried(Expression condition, Facts facts) {
-    List columns = new ArrayList();
-    collect(condition, columns);
-    if (columns.isEmpty()) {
-      return true;
-    }
-    Expression reference = (Expression) columns.get(0);
-    String path = path(reference);
-    for (int i = 1; i < columns.size(); i++) {
-      if (!path((Expression) columns.get(i)).equals(path)) {
-        return true;
-      }
-    }
-    Column column = facts.column(path);
+    Expression reference = onlyColumn(condition);
+    String path = reference == null ? null : path(reference);
+    Column column = path == null ? null : facts.column(path);
     List values = column == null ? null : column.valuesAs(reference.dataType());
     if (values == null) {
       return true;
@@ -137,7 +132,20 @@ final class Pruning {
     return column.nulls != 0 && isTrue(condition, path, null, reference.dataType());
   }
 
-  private static boolean isTrue(Expression condition, String path, Object value, DataType type) {
+  /** The one column that a condition is of; null where it is of none, or several. */
+  static Expression onlyColumn(Expression condition) {
+    List columns = new ArrayList();
+    collect(condition, columns);
+    for (int i = 1; i < columns.size(); i++) {
+      if (!path((Expression) columns.get(i)).equals(path((Expression) columns.get(0)))) {
+        return null;
+      }
+    }
+    return columns.isEmpty() ? null : (Expression) columns.get(0);
+  }
+
+  /** Whether a condition on a column holds for a value of it. */
+  static boolean isTrue(Expression condition, String path, Object value, DataType type) {
     return Boolean.TRUE.equals(with(condition, path, new Literal(value, type)).eval(null));
   }
 
@@ -166,7 +174,7 @@ final class Pruning {
   }
 
   /** The path of a column or of a field in it, with dots; null for anything else. */
-  private static String path(Expression expression) {
+  static String path(Expression expression) {
     if (expression instanceof Attribute) {
       return ((Attribute) expression).name();
     }
