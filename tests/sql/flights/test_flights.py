@@ -39,7 +39,7 @@ MODES = ("ACCUMULATING", "DISCARDING")
 FEW = {
     "one": (("global", "ACCUMULATING"),),
     "twelve": (("fixed", "ACCUMULATING"),),
-    "shuffled": (("sessions", "DISCARDING"),),
+    "shuffled": (),
 }
 """What the small size tries of the arrivals."""
 
