@@ -74,7 +74,8 @@ def cancel(text: str, engine: Engine, jdbc: Jdbc, after: float = 0, patience: fl
     before = running(engine)
     thread = threading.Thread(target=run)
     thread.start()
-    wait_until(lambda: running(engine) - before)
+    # Until Hive's driver knows by which number the server calls the statement, it cancels nothing, and does not say so.
+    wait_until(lambda: running(engine) - before and jdbc.statement.getYarnATSGuid())
     time.sleep(after)
     jdbc.statement.cancel()
     thread.join(patience)
