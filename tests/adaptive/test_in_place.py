@@ -107,7 +107,8 @@ def test_sent_where_that_is_better(pair: Engine, query: tuple[str, str]) -> None
 
 
 BOUGHT = (
-    "SELECT count(*), sum(v), sum(hash(name)) FROM buyers b {} orders o ON b.buyer = o.buyer JOIN lines l ON l.k = o.k"
+    "SELECT count(*), sum(v + (u >> 16)), sum(hash(name)) FROM buyers b"
+    " {} orders o ON b.buyer = o.buyer JOIN lines l ON l.k = o.k"
 )
 
 
@@ -140,3 +141,16 @@ def test_another_table_is_not_sent_where_it_must_not_be(pair: Engine, query: str
     with settings(pair, APART):
         assert rows == _ran(pair, query)[1]
     assert "BroadcastHashJoin [buyer#" not in plan or "Inner, BuildLeft" not in plan
+
+
+def test_a_shuffle_that_was_asked_for_stays(pair: Engine) -> None:
+    bought = BOUGHT.format("JOIN").partition("FROM")[2].partition(" JOIN lines")[0]
+    query = (
+        "SELECT count(*), sum(v + (u >> 16)), sum(hash(name)) FROM lines l JOIN"
+        f" (SELECT o.k, name FROM {bought} DISTRIBUTE BY o.k) USING (k)"
+    )
+    with settings(pair, {"spark.sql.autoBroadcastJoinThreshold": "5MB", "spark.sql.shuffle.partitions": "4"}):
+        plan, rows = _ran(pair, query)
+    with settings(pair, APART):
+        assert rows == _ran(pair, query)[1]
+    assert "REPARTITION_BY_COL" in plan

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.TableCacheQueryStageExec;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec;
+import org.apache.spark.sql.execution.exchange.ENSURE_REQUIREMENTS$;
 import org.apache.spark.sql.execution.exchange.Exchange;
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec;
 import org.apache.spark.sql.execution.exchange.ValidateRequirements;
@@ -76,7 +77,7 @@ public final class JoinInPlace extends Rule {
   private static SparkPlan unshuffled(ShuffledHashJoinExec join) {
     SparkPlan[] sides = new SparkPlan[] {join.left(), join.right()};
     for (int i = 0; i < 2; i++) {
-      if (sides[i] instanceof ShuffleExchangeExec && !(sides[1 - i] instanceof ShuffleExchangeExec)) {
+      if (isForTheJoin(sides[i]) && !(sides[1 - i] instanceof ShuffleExchangeExec)) {
         SparkPlan rows = new OtherSent(join.conf()).of(new InPartitions().of(((ShuffleExchangeExec) sides[i]).child()));
         Object[] children = new Object[] {i == 0 ? rows : sides[0], i == 0 ? sides[1] : rows};
         SparkPlan made = (SparkPlan) join.withNewChildren(Wrapper.seq(children));
@@ -84,6 +85,12 @@ public final class JoinInPlace extends Rule {
       }
     }
     return join;
+  }
+
+  /** Whether a shuffle is there for the join alone: who writes DISTRIBUTE BY wants one. */
+  private static boolean isForTheJoin(SparkPlan side) {
+    return side instanceof ShuffleExchangeExec
+        && ((ShuffleExchangeExec) side).shuffleOrigin() == ENSURE_REQUIREMENTS$.MODULE$;
   }
 
   /** Who gives a hint has chosen. */
