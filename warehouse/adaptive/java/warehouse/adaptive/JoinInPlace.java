@@ -21,7 +21,6 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec;
 import org.apache.spark.sql.execution.exchange.ValidateRequirements;
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
-import org.apache.spark.sql.internal.SQLConf;
 
 /**
  * Tables that are distributed alike are joined partition by partition, where Spark would send one of them to all tasks.
@@ -60,7 +59,7 @@ public final class JoinInPlace extends Rule {
     SparkPlan here = new InPartitions().of(rows);
     SparkPlan other = new InPartitions().of(sentIsRight ? join.left() : join.right());
     SparkPlan made = inPlace(join, here, other, sentIsRight);
-    made = made != null ? made : inPlace(join, here, new OtherSent(join.conf()).of(other), sentIsRight);
+    made = made != null ? made : inPlace(join, here, new OtherSent().of(other), sentIsRight);
     return made != null ? made : join;
   }
 
@@ -78,7 +77,7 @@ public final class JoinInPlace extends Rule {
     SparkPlan[] sides = new SparkPlan[] {join.left(), join.right()};
     for (int i = 0; i < 2; i++) {
       if (isForTheJoin(sides[i]) && !(sides[1 - i] instanceof ShuffleExchangeExec)) {
-        SparkPlan rows = new OtherSent(join.conf()).of(new InPartitions().of(((ShuffleExchangeExec) sides[i]).child()));
+        SparkPlan rows = new OtherSent().of(new InPartitions().of(((ShuffleExchangeExec) sides[i]).child()));
         Object[] children = new Object[] {i == 0 ? rows : sides[0], i == 0 ? sides[1] : rows};
         SparkPlan made = (SparkPlan) join.withNewChildren(Wrapper.seq(children));
         return ValidateRequirements.validate(made) ? made : join;
@@ -124,12 +123,6 @@ public final class JoinInPlace extends Rule {
    * tables, each small enough for that, the other one is sent.
    */
   private static final class OtherSent extends Rewrite {
-    private final SQLConf conf;
-
-    OtherSent(SQLConf conf) {
-      this.conf = conf;
-    }
-
     SparkPlan of(SparkPlan plan) {
       if (plan instanceof ProjectExec || plan instanceof FilterExec) {
         return below(plan);
@@ -143,7 +136,7 @@ public final class JoinInPlace extends Rule {
       SparkPlan streamed = sentIsRight ? join.left() : join.right();
       boolean turns = isFree(join) && "INNER".equals(join.joinType().sql()) && sent instanceof BroadcastExchangeExec
           && isTable(streamed) && isTable(((BroadcastExchangeExec) sent).child())
-          && size(streamed) <= conf.autoBroadcastJoinThreshold();
+          && size(streamed) <= join.conf().autoBroadcastJoinThreshold();
       return turns ? turned(join, new InPartitions().of(((BroadcastExchangeExec) sent).child()), streamed) : plan;
     }
 

@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import scala.collection.mutable.ListBuffer;
 
 /** A rule that writes the conditions of filters in another way. */
 abstract class Conditions extends Rule {
@@ -13,20 +12,17 @@ abstract class Conditions extends Rule {
   abstract Expression of(Expression condition, LogicalPlan rows);
 
   public final TreeNode apply(TreeNode plan) {
-    TreeNode whole = plan;
-    if (plan instanceof Filter) {
+    return new Filters().of(plan);
+  }
+
+  private final class Filters extends Rewrite {
+    TreeNode of(TreeNode plan) {
+      if (!(plan instanceof Filter)) {
+        return below(plan);
+      }
       Filter filter = (Filter) plan;
-      Expression condition = of(filter.condition(), filter.child());
-      whole = condition == filter.condition() ? filter : filter.copy(condition, filter.child());
+      Expression condition = Conditions.this.of(filter.condition(), filter.child());
+      return below(condition == filter.condition() ? filter : filter.copy(condition, filter.child()));
     }
-    ListBuffer children = new ListBuffer();
-    boolean same = true;
-    for (int i = 0; i < whole.children().size(); i++) {
-      TreeNode child = (TreeNode) whole.children().apply(i);
-      TreeNode after = apply(child);
-      same &= after == child;
-      children.addOne(after);
-    }
-    return same ? whole : whole.withNewChildren(children.toList());
   }
 }

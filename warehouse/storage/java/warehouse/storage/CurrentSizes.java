@@ -11,7 +11,6 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import scala.Option;
 import scala.Some;
-import scala.collection.mutable.ListBuffer;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -23,18 +22,13 @@ public final class CurrentSizes extends Rule {
   private static final String STATISTICS = "stats";
 
   public TreeNode apply(TreeNode plan) {
-    if (plan instanceof LogicalRelation) {
-      return current((LogicalRelation) plan);
+    return new Tables().of(plan);
+  }
+
+  private static final class Tables extends Rewrite {
+    TreeNode of(TreeNode plan) {
+      return plan instanceof LogicalRelation ? current((LogicalRelation) plan) : below(plan);
     }
-    ListBuffer children = new ListBuffer();
-    boolean same = true;
-    for (int i = 0; i < plan.children().size(); i++) {
-      TreeNode child = (TreeNode) plan.children().apply(i);
-      TreeNode after = apply(child);
-      same &= after == child;
-      children.addOne(after);
-    }
-    return same ? plan : plan.withNewChildren(children.toList());
   }
 
   private static LogicalPlan current(LogicalRelation relation) {

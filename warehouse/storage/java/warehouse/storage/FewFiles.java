@@ -128,8 +128,8 @@ public final class FewFiles extends Rule {
     DataSize total = size(all.length, bytes(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
     DeltaScan scan = new DeltaScan(
-        snapshot.version(), scala.jdk.javaapi.CollectionConverters.asScala(kept).toList(), total, total, size(kept.size(), bytes),
-        snapshot, none, ExpressionSet$.MODULE$.apply(conditions), none,
+        snapshot.version(), scala.jdk.javaapi.CollectionConverters.asScala(kept).toList(), total, total,
+        size(kept.size(), bytes), snapshot, none, ExpressionSet$.MODULE$.apply(conditions), none,
         (scala.collection.immutable.Set) scala.collection.immutable.Set$.MODULE$.empty(), none, 0L,
         DeltaDataSkippingType.noSkippingV1());
     PreparedDeltaFileIndex prepared = new PreparedDeltaFileIndex(

@@ -9,10 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.Like;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.StartsWith;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.unsafe.types.UTF8String;
-import scala.collection.mutable.ListBuffer;
 
 /**
  * LIKE 'a%b_c%' is asked only of texts that hold each of its pieces, which is what most texts fail and is told by
@@ -23,22 +23,14 @@ public final class PiecesOfLike extends Conditions {
   private static final String SETTING = "warehouse.like.pieces";
 
   Expression of(Expression condition, LogicalPlan rows) {
-    return "false".equalsIgnoreCase(conf().getConfString(SETTING, "true")) ? condition : within(condition);
+    boolean off = "false".equalsIgnoreCase(conf().getConfString(SETTING, "true"));
+    return off ? condition : (Expression) new Likes().of(condition);
   }
 
-  private static Expression within(Expression condition) {
-    if (condition instanceof Like) {
-      return asked((Like) condition);
+  private static final class Likes extends Rewrite {
+    TreeNode of(TreeNode expression) {
+      return expression instanceof Like ? asked((Like) expression) : below(expression);
     }
-    ListBuffer children = new ListBuffer();
-    boolean same = true;
-    for (int i = 0; i < condition.children().size(); i++) {
-      Expression child = (Expression) condition.children().apply(i);
-      Expression after = within(child);
-      same &= after == child;
-      children.addOne(after);
-    }
-    return same ? condition : (Expression) condition.withNewChildren(children.toList());
   }
 
   private static Expression asked(Like like) {
