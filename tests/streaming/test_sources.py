@@ -186,7 +186,10 @@ def test_odd_names_and_types(house):
     )
     assert house.batch("we ird.ü", "`a b`, `x``y`, m['k'], CAST(d AS STRING), `select`") == [(1, "v", 1, "1.25", True)]
     assert [tuple(r) for r in house.run("DESCRIBE STREAM `we ird.ü`").rows][1] == ("x`y", "string", "it's")
-    assert bad_rows.exists(house.catalog.home, "default", "we ird.ü")
+    house.write("in/2.json", "x\n")
+    assert shown(house, "we ird.ü") == []
+    set_aside(house, "we ird.ü", house.reader("we ird.ü"))
+    assert [r[5] for r in shown(house, "we ird.ü")] == ["x"]
 
 
 def test_files_that_are_no_text_or_cut_off(house):
@@ -462,6 +465,13 @@ def shown(house, name):
     return sorted((tuple(r) for r in house.spark.sql(f"SELECT * FROM {text}").collect()), key=str)
 
 
+def set_aside(house, name, reader, step=1):
+    entry = house.entry(name)
+    rows = sources.batch_frame(house.spark, entry, "json").where("__w_bad IS NOT NULL")
+    source, at = bad_rows.of_stream(entry), f"timestamp_seconds({step})"
+    bad_rows.append(house.spark, house.catalog.home, source, reader, (0, step), rows, at)
+
+
 def test_bad_rows_once_per_step_and_record(house):
     house.write("in/1.json", 'x\nx\n{"a":"no"}\n{"a":1}\n')
     house.run("CREATE STREAM s (a INT) USING json OPTIONS (path 'in')")
@@ -492,23 +502,32 @@ def test_bad_rows_once_per_step_and_record(house):
     assert {r[5] for r in shown(house, "s")} == {"default.t2"} and len(shown(house, "s")) == 4
 
 
+def test_a_reader_is_forgotten_by_the_streams_that_it_read(house):
+    house.write("in/1.json", "x\n")
+    for name in ("s", "t", "none"):
+        house.run(f"CREATE STREAM {name} (a INT) USING json OPTIONS (path 'in')")
+    first, second = house.reader("s", "one"), house.reader("s", "two")
+    for name, reader in (("s", first), ("t", first), ("t", second)):
+        set_aside(house, name, reader)
+    kept = bad_rows.table_path(house.catalog.home, "default", "t")
+    assert not bad_rows.exists(house.catalog.home, "default", "none")
+    bad_rows.forget_reader(house.spark, house.catalog.home, "another-1")
+    assert not (kept / "_delta_log" / f"{3:020}.json").exists()
+    bad_rows.forget_reader(house.spark, house.catalog.home, first.id)
+    assert [shown(house, name) == [] for name in ("s", "t", "none")] == [True, False, True]
+    assert [r[5] for r in shown(house, "t")] == ["default.two"]
+
+
 def test_bad_rows_of_a_stream_that_gained_a_column(house):
     house.write("in/1.json", "x\n")
     house.run("CREATE STREAM s (a INT) USING json OPTIONS (path 'in')")
-    house.reader("s")
+    reader = house.reader("s")
+    set_aside(house, "s", reader)
     house.run("CREATE OR REPLACE STREAM s (`b ;` STRING, a INT) USING json OPTIONS (path 'in')")
-    assert shown(house, "s") == []
-    entry, rows = house.entry("s"), sources.batch_frame(house.spark, house.entry("s"), "json")
-    bad_rows.append(
-        house.spark,
-        house.catalog.home,
-        bad_rows.of_stream(entry),
-        house.reader("s"),
-        (0, 1),
-        rows,
-        "timestamp_seconds(1)",
-    )
     assert [(r[0], r[1], r[2]) for r in shown(house, "s")] == [(None, None, "x")]
+    house.write("in/1.json", "y\n")
+    set_aside(house, "s", reader, step=2)
+    assert [(r[0], r[1], r[2]) for r in shown(house, "s")] == [(None, None, "x"), (None, None, "y")]
     assert bad_rows.relation(house.catalog.home, "default", "none", house.entry("s").columns).startswith(
         "(SELECT CAST(NULL AS string) AS `b ;`"
     )

@@ -1,4 +1,4 @@
-"""Rows set aside: one Delta table per stream, at ``<folder>/streams/<schema>.<name>/bad_rows``.
+"""Rows set aside: one Delta table per stream that had any, at ``<folder>/streams/<schema>.<name>/bad_rows``.
 
 Each step of a streaming table appends its bad rows under its own transaction, so that a step that is run
 again writes nothing twice. Two streaming tables over one stream both meet its broken records; the relation
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 
 from delta.tables import DeltaTable
@@ -47,24 +48,35 @@ def table_path(folder: Path, schema: str, name: str) -> Path:
     return folder / "streams" / file_stem(schema, name) / "bad_rows"
 
 
-def create(spark: SparkSession, folder: Path, schema: str, name: str, columns: Sequence[Column]) -> None:
-    """Make the table, or add the columns it does not have yet; nothing is lost."""
+def widen(spark: SparkSession, folder: Path, schema: str, name: str, columns: Sequence[Column]) -> None:
+    """Add the columns that the table, if there is one, does not have yet; nothing is lost."""
+    if not exists(folder, schema, name):
+        return
     path, wanted = str(table_path(folder, schema, name)), schema_of(_stored(columns))
-    odd = any(re.search(r"[ ,;{}()\n\t=]", c.name) or "`" in c.type for c in columns)  # a type quotes odd fields
-    with upkeep.guard(Path(path)):
-        if not exists(folder, schema, name):
-            panes.clear(Path(path))
-            builder = DeltaTable.createIfNotExists(spark).location(path).addColumns(wanted)
-            for key, value in (*panes.retention().items(), *((_ANY_NAME,) if odd else ())):
-                builder = builder.property(key, value)
-            builder.execute()
-            return
     known = {field.name.lower() for field in spark.read.format("delta").load(path).schema.fields}
     if not {field.name.lower() for field in wanted.fields} <= known:
-        if odd:
+        if _odd(columns):
             key, value = _ANY_NAME
             spark.sql(f"ALTER TABLE delta.{quoted(path)} SET TBLPROPERTIES ('{key}' = '{value}')")
         spark.createDataFrame([], wanted).write.format("delta").mode("append").option("mergeSchema", "true").save(path)
+
+
+def _create(spark: SparkSession, folder: Path, schema: str, name: str, columns: Sequence[Column]) -> None:
+    """Make the table, which comes with the first bad row."""
+    path = table_path(folder, schema, name)
+    with upkeep.guard(path):  # of several streaming tables one makes it
+        if exists(folder, schema, name):
+            return
+        panes.clear(path)
+        builder = DeltaTable.createIfNotExists(spark).location(str(path)).addColumns(schema_of(_stored(columns)))
+        for key, value in (*panes.retention().items(), *((_ANY_NAME,) if _odd(columns) else ())):
+            builder = builder.property(key, value)
+        builder.execute()
+
+
+def _odd(columns: Sequence[Column]) -> bool:
+    """Say whether Parquet refuses the name of a column, or of a field, which a type quotes then."""
+    return any(re.search(r"[ ,;{}()\n\t=]", c.name) or "`" in c.type for c in columns)
 
 
 def exists(folder: Path, schema: str, name: str) -> bool:
@@ -103,8 +115,7 @@ def append(
         F.lit(reader.qualified).alias("_table"),
         F.lit(reader.id).alias(_READER),
     )
-    if not exists(folder, schema, name):  # a table that is read as a stream
-        create(spark, folder, schema, name, columns)
+    _create(spark, folder, schema, name, columns)
     writer = kept.write.format("delta").mode("append").option("mergeSchema", "true")
     number, step = transaction
     application = f"bad_rows/{reader.id}" + (f"/{number}" if number else "")
@@ -129,12 +140,14 @@ def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) ->
 
 def forget_reader(spark: SparkSession, folder: Path, reader: str) -> None:
     """Drop what the streaming table with the id ``reader`` set aside, as when it is dropped or starts again."""
-    for log in sorted(folder.glob("streams/*/bad_rows/_delta_log")):
-        table = log.parent
-        kept = spark.read.format("delta").load(str(table)).where(F.col(_READER) == reader)
-        if not kept.isEmpty():
-            with upkeep.guard(table):
-                spark.sql(f"DELETE FROM delta.{quoted(str(table))} WHERE {_READER} = '{reader}'")  # no quotes in an id
+    its = F.col(_READER) == reader
+    tables = sorted(filter(panes.exists, folder.glob("streams/*/bad_rows")))
+    if not tables:
+        return
+    found = (spark.read.format("delta").load(str(t)).where(its).select(F.lit(str(t))) for t in tables)
+    for row in reduce(DataFrame.union, found).distinct().collect():
+        with upkeep.guard(Path(row[0])):
+            DeltaTable.forPath(spark, row[0]).delete(its)
 
 
 def drop(folder: Path, schema: str, name: str) -> None:

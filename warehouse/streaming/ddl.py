@@ -94,7 +94,7 @@ def create_stream(statement: CreateStream, context: Context) -> str:
     if old is None or (not readers and streams.incompatible(old, entry)):
         bad_rows.drop(folder, entry.schema, entry.name)
     sources.create_relation(context.spark, entry)
-    bad_rows.create(context.spark, folder, entry.schema, entry.name, entry.columns)
+    bad_rows.widen(context.spark, folder, entry.schema, entry.name, entry.columns)
     context.catalog.put_stream(entry)
     return f"stream {entry.qualified} {'replaced' if old else 'created'}"
 
