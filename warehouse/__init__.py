@@ -23,8 +23,9 @@ place                 is for                                                    
 ``storage``           distributed tables, statistics of partitions, what is pruned by them,     planning, execution
                       the columnar memory store
 ``adaptive``          plans that change while they run: a join's likely small side first,     execution
-                      partners joined in place, no shuffle twice by the same keys, nor two
-                      aggregations in one task; what EXPLAIN ANALYZE measures
+                      its larger side not sent, partners joined in place, no shuffle twice by
+                      the same keys, nor two aggregations in one task; what EXPLAIN ANALYZE
+                      measures
 ``ml``                MLlib's algorithms by reflection, training, models as SQL functions     planning, execution
 ``engine``            the only composer of the line above                                     all of the above
 project, server, cli  front doors; they use ``engine`` alone: projects, the endpoint and the  engine

@@ -88,6 +88,17 @@ def test_only_a_side_that_may_be_broadcast_is_run_first(tables: Engine, join: st
 
 
 @pytest.mark.parametrize(
+    "condition", ["EXISTS (SELECT 1 FROM suppliers s WHERE s.supplier = i.supplier AND s.address LIKE '%77')",
+                  "i.supplier NOT IN (SELECT s.supplier FROM suppliers s WHERE s.address LIKE '%7')"],
+)  # fmt: skip
+def test_a_condition_that_may_hold_without_its_subquery_is_joined_too(tables: Engine, condition: str) -> None:
+    query = f"SELECT count(*), sum(id) FROM items i WHERE i.kind = 3 OR {condition}"
+    rows = tables.spark.sql(query).collect()
+    with settings(tables, OFF | {"spark.sql.autoBroadcastJoinThreshold": "32MB"}):
+        assert rows == tables.spark.sql(query).collect()
+
+
+@pytest.mark.parametrize(
     "query",
     [
         JOIN,  # no filter

@@ -2,6 +2,7 @@ package warehouse.adaptive;
 
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft$;
 import org.apache.spark.sql.catalyst.optimizer.BuildRight$;
+import org.apache.spark.sql.catalyst.plans.InnerLike;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -134,7 +135,7 @@ public final class JoinInPlace extends Rule {
       boolean sentIsRight = join.buildSide() == BuildRight$.MODULE$;
       SparkPlan sent = sentIsRight ? join.right() : join.left();
       SparkPlan streamed = sentIsRight ? join.left() : join.right();
-      boolean turns = isFree(join) && "INNER".equals(join.joinType().sql()) && sent instanceof BroadcastExchangeExec
+      boolean turns = isFree(join) && join.joinType() instanceof InnerLike && sent instanceof BroadcastExchangeExec
           && isTable(streamed) && isTable(((BroadcastExchangeExec) sent).child())
           && size(streamed) <= join.conf().autoBroadcastJoinThreshold();
       return turns ? turned(join, new InPartitions().of(((BroadcastExchangeExec) sent).child()), streamed) : plan;

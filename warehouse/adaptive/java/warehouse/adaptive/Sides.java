@@ -8,7 +8,14 @@ import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.IsNotNull;
+import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
+import org.apache.spark.sql.catalyst.plans.FullOuter$;
+import org.apache.spark.sql.catalyst.plans.InnerLike;
 import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.LeftAnti$;
+import org.apache.spark.sql.catalyst.plans.LeftOuter$;
+import org.apache.spark.sql.catalyst.plans.LeftSemi$;
+import org.apache.spark.sql.catalyst.plans.RightOuter$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
@@ -29,7 +36,7 @@ final class Sides {
   /** The likely small side of a join, or null when there is none that could be broadcast. */
   static Sides of(SparkPlan physical, SQLConf conf) {
     Object linked = physical.logicalLink().isDefined() ? physical.logicalLink().get() : null;
-    if (!(linked instanceof Join) || limit(conf) <= 0) {
+    if (!(linked instanceof Join) || limit(conf, true) <= 0) {
       return null;
     }
     Join join = (Join) linked;
@@ -47,20 +54,23 @@ final class Sides {
     return null;
   }
 
-  /** Up to how many bytes adaptive execution broadcasts the side of a join; not positive: it does not. */
-  private static long limit(SQLConf conf) {
+  /**
+   * Up to how many bytes the side of a join is broadcast; not positive: it is not. Adaptive execution may have a limit
+   * of its own for what has run.
+   */
+  static long limit(SQLConf conf, boolean hasRun) {
     scala.Option own = (scala.Option) conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD());
-    return own.isDefined() ? ((Long) own.get()).longValue() : conf.autoBroadcastJoinThreshold();
+    return hasRun && own.isDefined() ? ((Long) own.get()).longValue() : conf.autoBroadcastJoinThreshold();
   }
 
   /** Whether a join of this type may send its left, or its right, side to everybody. */
   static boolean broadcasts(JoinType type, boolean left) {
-    String name = type.sql();
-    if ("INNER".equals(name)) {
+    if (type instanceof InnerLike) {
       return true;
     }
-    return left ? "RIGHT OUTER".equals(name)
-        : "LEFT OUTER".equals(name) || "LEFT SEMI".equals(name) || "LEFT ANTI".equals(name);
+    return left ? type instanceof RightOuter$
+        : type instanceof LeftOuter$ || type instanceof LeftSemi$ || type instanceof LeftAnti$
+            || type instanceof ExistenceJoin;
   }
 
   /** Whether fewer rows come out of a plan than its size says, by a filter whose effect nobody can estimate. */
@@ -73,9 +83,9 @@ final class Sides {
       return carriesFilter((LogicalPlan) children.get(0));
     }
     if (plan instanceof Join) {
-      String name = ((Join) plan).joinType().sql();
-      boolean byLeft = !"RIGHT OUTER".equals(name) && !"FULL OUTER".equals(name);
-      boolean byRight = "INNER".equals(name) || "LEFT SEMI".equals(name) || "RIGHT OUTER".equals(name);
+      JoinType type = ((Join) plan).joinType();
+      boolean byLeft = !(type instanceof RightOuter$) && !(type instanceof FullOuter$);
+      boolean byRight = type instanceof InnerLike || type instanceof LeftSemi$ || type instanceof RightOuter$;
       return byLeft && carriesFilter((LogicalPlan) children.get(0))
           || byRight && carriesFilter((LogicalPlan) children.get(1));
     }

@@ -1,0 +1,66 @@
+package warehouse.adaptive;
+
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys$;
+import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.logical.HintInfo;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.SHUFFLE_HASH$;
+import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec;
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage;
+import scala.Option;
+import scala.Some;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+
+/**
+ * Of an outer, semi or anti join Spark can send one side alone, and sends it whenever it may, though the other side be a
+ * tenth of it: one thread makes one hash table of all its rows. A side that is the larger one is hashed by the tasks of
+ * a shuffle instead, each a partition of it, which takes no more memory than the one table would have.
+ */
+final class LargerSideHashed extends SparkStrategy {
+  private static final String SETTING = "warehouse.join.largerSideHashed";
+
+  /** In bytes: what is less is sent sooner than it is shuffled. */
+  private static final long LITTLE = 1 << 20;
+
+  private final SparkSession session;
+
+  LargerSideHashed(SparkSession session) {
+    this.session = session;
+  }
+
+  public Seq apply(LogicalPlan plan) {
+    if (!(plan instanceof Join) || "false".equalsIgnoreCase(plan.conf().getConfString(SETTING, "true"))) {
+      return (Seq) (Object) Nil$.MODULE$;
+    }
+    Join join = (Join) plan;
+    boolean right = Sides.broadcasts(join.joinType(), false);
+    boolean applies = join.hint().equals(JoinHint.NONE()) && right != Sides.broadcasts(join.joinType(), true)
+        && isLarger((LogicalPlan) (right ? join.right() : join.left()), (LogicalPlan) (right ? join.left() : join.right()))
+        && ExtractEquiJoinKeys$.MODULE$.unapply(join).isDefined();
+    return applies ? hashed(join, right) : (Seq) (Object) Nil$.MODULE$;
+  }
+
+  /** Whether a side that Spark would send is larger than the other one. */
+  private boolean isLarger(LogicalPlan sent, LogicalPlan other) {
+    long bytes = sent.stats().sizeInBytes().min(scala.math.BigInt.apply(Long.MAX_VALUE)).toLong();
+    return bytes >= LITTLE && bytes <= Sides.limit(sent.conf(), sent.stats().isRuntime())
+        && other.stats().sizeInBytes().compare(sent.stats().sizeInBytes()) < 0 && !isSent(sent);
+  }
+
+  private static boolean isSent(LogicalPlan side) {
+    return side instanceof LogicalQueryStage
+        && ((LogicalQueryStage) side).physicalPlan() instanceof BroadcastQueryStageExec;
+  }
+
+  private Seq hashed(Join join, boolean right) {
+    Option hint = new Some(new HintInfo(new Some(SHUFFLE_HASH$.MODULE$)));
+    JoinHint both = new JoinHint(right ? Option.empty() : hint, right ? hint : Option.empty());
+    Join told = join.copy(join.left(), join.right(), join.joinType(), join.condition(), both);
+    return ((org.apache.spark.sql.classic.SparkSession) session).sessionState().planner().JoinSelection().apply(told);
+  }
+}
