@@ -2,11 +2,13 @@ package warehouse.adaptive;
 
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys$;
-import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.HintInfo;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.LeafNode;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SHUFFLE_HASH$;
 import org.apache.spark.sql.execution.SparkStrategy;
 import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec;
@@ -49,7 +51,16 @@ final class LargerSideHashed extends SparkStrategy {
   private boolean isLarger(LogicalPlan sent, LogicalPlan other) {
     long bytes = sent.stats().sizeInBytes().min(scala.math.BigInt.apply(Long.MAX_VALUE)).toLong();
     return bytes >= LITTLE && bytes <= Sides.limit(sent.conf(), sent.stats().isRuntime())
-        && other.stats().sizeInBytes().compare(sent.stats().sizeInBytes()) < 0 && !isSent(sent);
+        && other.stats().sizeInBytes().compare(sent.stats().sizeInBytes()) < 0 && isTable(sent) && !isSent(sent);
+  }
+
+  /** Rows of a table, or of what has run. What else there is may turn out small, or be sent to several joins at once. */
+  private static boolean isTable(LogicalPlan side) {
+    LogicalPlan at = side;
+    while (at instanceof Project || at instanceof Filter) {
+      at = (LogicalPlan) at.children().head();
+    }
+    return at instanceof LeafNode;
   }
 
   private static boolean isSent(LogicalPlan side) {
