@@ -65,7 +65,7 @@ def test_the_larger_side_is_hashed_in_partitions(people: Engine, query: str) -> 
     [
         "SELECT count(*) FROM orders o LEFT JOIN people p ON p.person = o.person",  # the smaller one
         "SELECT count(*) FROM people p LEFT JOIN (SELECT * FROM orders LIMIT 9) o ON p.person = o.person",
-        "SELECT count(*) FROM people p LEFT SEMI JOIN (SELECT price FROM orders GROUP BY price) o ON p.person = o.price",
+        "SELECT count(*) FROM people LEFT SEMI JOIN (SELECT price FROM orders GROUP BY price) ON person = price",
         "SELECT count(*) FROM few f LEFT SEMI JOIN people p ON p.person = f.person",  # the larger one, and little
         "SELECT /*+ BROADCAST(o) */ count(*) FROM people p LEFT JOIN orders o ON p.person = o.person",
         "SELECT count(*) FROM people p JOIN orders o ON p.person = o.person",  # either may be sent

@@ -80,6 +80,7 @@ CASES = {
     "drop of what is not there": "DROP STREAMING TABLE nothing",
     "refresh of what is not there": "REFRESH STREAMING TABLE nothing",
     "panes of what is not there": "SELECT * FROM panes('nothing')",
+    "statistics of a Delta table": "ANALYZE TABLE teams COMPUTE STATISTICS",
     "bad rows of what is not there": "SELECT * FROM bad_rows('play')",
     "not built": f"CREATE STREAMING TABLE t AS SELECT count(*) AS n FROM STREAM plays {WINDOW} UNION ALL SELECT count(*) FROM STREAM bare WINDOW GLOBAL",
     "never fires": f"SELECT count(*) FROM STREAM plays {WINDOW} TRIGGER AT WATERMARK AND NEVER",

@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
 from warehouse.execution import folder as folders
-from warehouse.execution import jars, jvm, local_files, lock, lookups, relocate
+from warehouse.execution import jars, jvm, known_tables, local_files, lock, lookups, relocate
 from warehouse.execution import settings as setting
 from warehouse.execution.folder import Folder
 
@@ -186,6 +186,7 @@ def _open(
     lookups.install(machine.gateway)
     local_files.install(machine.gateway)
     spark = _session(machine.gateway, _configuration(place, told, ours))
+    known_tables.install(spark)
     if extending is not None:
         extending.result().into(spark._jsparkSession.extensions())
     return Engine(spark, place, machine, held, jvm_lock, told)

@@ -43,6 +43,8 @@ _WAYS_OUT = {
     "UNSUPPORTED_FEATURE.PARAMETER_MARKER": "What is kept as a text, such as a view, keeps no parameters: write the"
     " value, or make a table.",
     "DELTA_SCHEMA_CHANGED": "REFRESH STREAMING TABLE … FULL reads the table as it is now.",
+    "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE": "A Delta table needs no ANALYZE and no REPAIR: its files tell their sizes and"
+    " values, which partition_stats('t') shows. LOAD DATA is INSERT INTO t SELECT * FROM parquet.`folder`.",
     "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
 }
 """What to do about errors of Spark and Delta that a stream can meet, by the beginning of their condition."""
