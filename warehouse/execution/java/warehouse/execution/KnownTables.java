@@ -1,10 +1,9 @@
 package warehouse.execution;
 
 import java.lang.reflect.Field;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalog;
@@ -56,63 +55,71 @@ public final class KnownTables {
 
   private static final class Keeping extends ExternalCatalogWithListener {
     private final ExternalCatalogWithListener all;
-    private final Map tables = new ConcurrentHashMap();
-    private final AtomicLong changes = new AtomicLong();
+    private final Known known = new Known();
 
     Keeping(ExternalCatalogWithListener all) {
       super(all);
       this.all = all;
-      addListener(new Changes(tables, changes));
+      addListener(known);
     }
 
     public CatalogTable getTable(String database, String name) {
-      String key = key(database, name);
-      CatalogTable known = (CatalogTable) tables.get(key);
-      if (known != null) {
-        return known;
+      CatalogTable table = known.get(database, name);
+      if (table == null) {
+        long since = known.changes();
+        table = all.getTable(database, name);
+        known.put(database, name, table, since);
       }
-      long before = changes.get();
-      CatalogTable found = all.getTable(database, name);
-      if (!found.provider().contains("hive")) {
-        tables.put(key, found);
-      }
-      if (changes.get() != before) {  // it may be what was there before the change
-        tables.remove(key, found);
-      }
-      return found;
+      return table;
     }
 
     public boolean tableExists(String database, String name) {
-      return tables.containsKey(key(database, name)) || all.tableExists(database, name);
+      return known.get(database, name) != null || all.tableExists(database, name);
     }
 
     public ExternalCatalog unwrapped() {
       return all.unwrapped();
     }
-
   }
 
-  private static final class Changes implements ExternalCatalogEventListener {
-    private final Map tables;
-    private final AtomicLong changes;
+  /** The tables that were asked for since they changed. */
+  private static final class Known implements ExternalCatalogEventListener {
+    private static final int MOST = 10000;
 
-    Changes(Map tables, AtomicLong changes) {
-      this.tables = tables;
-      this.changes = changes;
+    private final Map tables = new HashMap();
+    private long changes;
+
+    synchronized CatalogTable get(String database, String name) {
+      return (CatalogTable) tables.get(key(database, name));
     }
 
-    public void onEvent(ExternalCatalogEvent event) {
-      changes.incrementAndGet();
+    /** How often something was about to change, or had. */
+    synchronized long changes() {
+      return changes;
+    }
+
+    /** Keep a table, unless something changed since it was asked for. */
+    synchronized void put(String database, String name, CatalogTable table, long since) {
+      if (changes == since && !table.provider().contains("hive")) {
+        if (tables.size() >= MOST) {
+          tables.clear();
+        }
+        tables.put(key(database, name), table);
+      }
+    }
+
+    public synchronized void onEvent(ExternalCatalogEvent event) {
+      changes++;
       if (event instanceof RenameTablePreEvent || event instanceof RenameTableEvent || !(event instanceof TableEvent)) {
         tables.clear();
       } else {
         tables.remove(key(((TableEvent) event).database(), ((TableEvent) event).name()));
       }
     }
-  }
 
-  /** No name has a line break. */
-  private static String key(String database, String name) {
-    return (database + "\n" + name).toLowerCase(Locale.ROOT);
+    /** No name has a line break. */
+    private static String key(String database, String name) {
+      return (database + "\n" + name).toLowerCase(Locale.ROOT);
+    }
   }
 }
