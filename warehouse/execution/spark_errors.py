@@ -47,7 +47,7 @@ _WAYS_OUT = {
     " values, which partition_stats('t') shows. LOAD DATA is INSERT INTO t SELECT * FROM parquet.`folder`.",
     "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
 }
-"""What to do about errors of Spark and Delta that a stream can meet, by the beginning of their condition."""
+"""What to do about errors of Spark and Delta that say nothing of it, by the beginning of their condition."""
 
 _WINDOW_FUNCTION = re.compile(r"routine `(?:tumble|hop|session)(?:_start|_end|_rowtime|_proctime)?`", re.IGNORECASE)
 """What Flink writes as functions."""

@@ -115,7 +115,8 @@ def append(
         F.lit(reader.qualified).alias("_table"),
         F.lit(reader.id).alias(_READER),
     )
-    _create(spark, folder, schema, name, columns)
+    if not exists(folder, schema, name):
+        _create(spark, folder, schema, name, columns)
     writer = kept.write.format("delta").mode("append").option("mergeSchema", "true")
     number, step = transaction
     application = f"bad_rows/{reader.id}" + (f"/{number}" if number else "")

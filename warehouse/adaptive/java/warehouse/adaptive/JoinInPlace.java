@@ -31,9 +31,6 @@ import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
  * sent, and no table is larger than that one would have been. (Shark's co-partitioned join; Zaharia, 3.4.2.)
  */
 public final class JoinInPlace extends Rule {
-  /** By Spark's estimate, in bytes: what is less is sent to all tasks sooner than it is looked for in partitions. */
-  private static final long LITTLE = 1 << 20;
-
   public TreeNode apply(TreeNode plan) {
     return new Joins().of((SparkPlan) plan);
   }
@@ -110,7 +107,7 @@ public final class JoinInPlace extends Rule {
   }
 
   private static boolean isLittle(SparkPlan rows) {
-    return !rows.logicalLink().isDefined() || size(rows) < LITTLE;
+    return !rows.logicalLink().isDefined() || size(rows) < Sides.LITTLE;
   }
 
   /** By Spark's estimate, in bytes; of what nothing is known, as much as there can be. */

@@ -17,6 +17,7 @@ import scala.Option;
 import scala.Some;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
+import scala.math.BigInt;
 
 /**
  * Of an outer, semi or anti join Spark can send one side alone, and sends it whenever it may, though the other side be a
@@ -26,8 +27,7 @@ import scala.collection.immutable.Seq;
 final class LargerSideHashed extends SparkStrategy {
   private static final String SETTING = "warehouse.join.largerSideHashed";
 
-  /** In bytes: what is less is sent sooner than it is shuffled. */
-  private static final long LITTLE = 1 << 20;
+  private static final Seq LEFT_TO_SPARK = (Seq) (Object) Nil$.MODULE$;
 
   private final SparkSession session;
 
@@ -37,21 +37,24 @@ final class LargerSideHashed extends SparkStrategy {
 
   public Seq apply(LogicalPlan plan) {
     if (!(plan instanceof Join) || "false".equalsIgnoreCase(plan.conf().getConfString(SETTING, "true"))) {
-      return (Seq) (Object) Nil$.MODULE$;
+      return LEFT_TO_SPARK;
     }
     Join join = (Join) plan;
     boolean right = Sides.broadcasts(join.joinType(), false);
-    boolean applies = join.hint().equals(JoinHint.NONE()) && right != Sides.broadcasts(join.joinType(), true)
-        && isLarger((LogicalPlan) (right ? join.right() : join.left()), (LogicalPlan) (right ? join.left() : join.right()))
-        && ExtractEquiJoinKeys$.MODULE$.unapply(join).isDefined();
-    return applies ? hashed(join, right) : (Seq) (Object) Nil$.MODULE$;
+    boolean oneAlone = right != Sides.broadcasts(join.joinType(), true);
+    LogicalPlan sent = (LogicalPlan) (right ? join.right() : join.left());
+    LogicalPlan other = (LogicalPlan) (right ? join.left() : join.right());
+    boolean applies = oneAlone && join.hint().equals(JoinHint.NONE()) && isTable(sent) && !isSent(sent)
+        && isLarger(sent, other) && ExtractEquiJoinKeys$.MODULE$.unapply(join).isDefined();
+    return applies ? hashed(join, right) : LEFT_TO_SPARK;
   }
 
-  /** Whether a side that Spark would send is larger than the other one. */
-  private boolean isLarger(LogicalPlan sent, LogicalPlan other) {
-    long bytes = sent.stats().sizeInBytes().min(scala.math.BigInt.apply(Long.MAX_VALUE)).toLong();
-    return bytes >= LITTLE && bytes <= Sides.limit(sent.conf(), sent.stats().isRuntime())
-        && other.stats().sizeInBytes().compare(sent.stats().sizeInBytes()) < 0 && isTable(sent) && !isSent(sent);
+  /** Whether a side is the larger one, not little, and small enough for Spark to send it. */
+  private static boolean isLarger(LogicalPlan sent, LogicalPlan other) {
+    BigInt bytes = sent.stats().sizeInBytes();
+    long limit = Sides.limit(sent.conf(), sent.stats().isRuntime());
+    return bytes.compare(BigInt.apply(Sides.LITTLE)) >= 0 && bytes.compare(BigInt.apply(limit)) <= 0
+        && bytes.compare(other.stats().sizeInBytes()) > 0;
   }
 
   /** Rows of a table, or of what has run. What else there is may turn out small, or be sent to several joins at once. */

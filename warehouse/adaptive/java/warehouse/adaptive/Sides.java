@@ -27,6 +27,9 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /** What is known of a join's sides before anything has run, and the one that is likely small: 0 left, 1 right. */
 final class Sides {
+  /** By Spark's estimate, in bytes: what is less is sent to all tasks sooner than partitions are made or looked into. */
+  static final long LITTLE = 1 << 20;
+
   final int first;
 
   private Sides(int first) {

@@ -18,9 +18,10 @@ import org.apache.spark.sql.internal.SharedState;
 import scala.Some;
 
 /**
- * Keeps what the catalog says of tables until something in it changes. Hive's metastore asks its database a dozen
- * questions for each table of each statement, though no other process than this one can change an answer, and every
- * change is told to the catalog's listeners, before and after. (Hive notes the size of its own tables without a word.)
+ * Keeps what the catalog says of tables until something in it changes. Hive's metastore asks its database
+ * question after question for each table of each statement, though no other process than this one can change an answer,
+ * and every change is told to the catalog's listeners, before and after. (Hive notes the size of its own tables without
+ * a word.)
  */
 public final class KnownTables {
   private static final String SERVERS = "hive.metastore.uris";
