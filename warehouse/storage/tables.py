@@ -33,6 +33,7 @@ def compile_ahead(gateway: Any) -> None:
         "PartitionedScan",
         "CurrentSizes",
         "FewFiles",
+        "FromTheLog",
         "Listed",
         "Pruning",
         "Facts",

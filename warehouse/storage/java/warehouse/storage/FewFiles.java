@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet;
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet$;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -40,6 +41,9 @@ import scala.collection.mutable.ListBuffer;
  * likely {@link Share}.
  */
 public final class FewFiles extends Rule {
+  private static final Seq NONE = new ListBuffer().toList();
+  private static final long ALL = Long.MAX_VALUE;
+
   private final SparkSession session;
 
   FewFiles(SparkSession session) {
@@ -48,22 +52,42 @@ public final class FewFiles extends Rule {
 
   public TreeNode apply(TreeNode plan) {
     boolean ours = Layouts.on(session, Layouts.PRUNING)
-        && !OptimisticTransaction.getActive().isDefined()  // it has to learn what is read
-        && !answeredByTheLog((LogicalPlan) plan);
+        && !OptimisticTransaction.getActive().isDefined();  // it has to learn what is read
     return ours ? listed((LogicalPlan) plan) : plan;
   }
 
-  /** Whether Delta answers some of a query without reading the table; that is left to it as a whole. */
-  private static boolean answeredByTheLog(LogicalPlan plan) {
-    if (plan instanceof Aggregate && ((Aggregate) plan).groupingExpressions().isEmpty() && bare(plan) != null) {
-      return true;
+  private LogicalPlan listed(LogicalPlan plan) {
+    if (plan instanceof Aggregate && bare(plan) != null) {
+      return aggregated((Aggregate) plan, bare(plan));
     }
+    if (plan instanceof LocalLimit && bare(plan) != null && ((LocalLimit) plan).limitExpr() instanceof Literal) {
+      long rows = ((Number) ((Literal) ((LocalLimit) plan).limitExpr()).value()).longValue();
+      return Scans.replaced(plan, bare(plan), listed(bare(plan), NONE, rows));
+    }
+    if (table(plan) != null) {
+      return listed(table(plan), NONE, ALL);
+    }
+    if (plan instanceof Filter && table(((Filter) plan).child()) != null) {
+      ListBuffer conditions = new ListBuffer();
+      split(((Filter) plan).condition(), conditions);
+      LogicalPlan known = listed(table(((Filter) plan).child()), conditions.toList(), ALL);
+      return ((Filter) plan).copy(((Filter) plan).condition(), known);
+    }
+    ListBuffer children = new ListBuffer();
     for (int i = 0; i < plan.children().size(); i++) {
-      if (answeredByTheLog((LogicalPlan) plan.children().apply(i))) {
-        return true;
-      }
+      children.addOne(listed((LogicalPlan) plan.children().apply(i)));
     }
-    return false;
+    return (LogicalPlan) plan.withNewChildren(children.toList());
+  }
+
+  /** What asks for no more than the log says is answered by it. */
+  private LogicalPlan aggregated(Aggregate plan, LogicalRelation table) {
+    Snapshot snapshot = index(table).getSnapshot();
+    if (!Listed.few(snapshot)) {
+      return plan;
+    }
+    LogicalPlan answer = FromTheLog.answer(plan, table, Listed.files(snapshot), new Names(snapshot.schema()));
+    return answer != null ? answer : Scans.replaced(plan, table, listed(table, NONE, ALL));
   }
 
   /** The table of a plan that reads all of it. */
@@ -75,24 +99,8 @@ public final class FewFiles extends Rule {
     return table(below);
   }
 
-  private LogicalPlan listed(LogicalPlan plan) {
-    if (plan instanceof LocalLimit && bare(plan) != null) {
-      return plan;  // Delta takes no more files than it needs
-    }
-    if (table(plan) != null) {
-      return listed(table(plan), new ListBuffer().toList());
-    }
-    if (plan instanceof Filter && table(((Filter) plan).child()) != null) {
-      ListBuffer conditions = new ListBuffer();
-      split(((Filter) plan).condition(), conditions);
-      LogicalPlan known = listed(table(((Filter) plan).child()), conditions.toList());
-      return ((Filter) plan).copy(((Filter) plan).condition(), known);
-    }
-    ListBuffer children = new ListBuffer();
-    for (int i = 0; i < plan.children().size(); i++) {
-      children.addOne(listed((LogicalPlan) plan.children().apply(i)));
-    }
-    return (LogicalPlan) plan.withNewChildren(children.toList());
+  private static TahoeLogFileIndex index(LogicalRelation table) {
+    return (TahoeLogFileIndex) ((HadoopFsRelation) table.relation()).location();
   }
 
   private static LogicalRelation table(LogicalPlan plan) {
@@ -115,16 +123,18 @@ public final class FewFiles extends Rule {
     }
   }
 
-  private LogicalPlan listed(LogicalRelation table, Seq conditions) {
+  /** A table's files that a query reads, of which as many rows suffice. */
+  private LogicalPlan listed(LogicalRelation table, Seq conditions, long rows) {
     HadoopFsRelation files = (HadoopFsRelation) table.relation();
-    TahoeLogFileIndex index = (TahoeLogFileIndex) files.location();
+    TahoeLogFileIndex index = index(table);
     Snapshot snapshot = index.getSnapshot();
     if (!Listed.few(snapshot)) {
       return table;
     }
     AddFile[] all = Listed.files(snapshot);
+    AddFile[] enough = first(all, rows);
     List kept = new ArrayList();
-    long bytes = choose(all, kept, index.path(), conditions, new Names(snapshot.schema()));
+    long bytes = choose(enough, kept, index.path(), conditions, new Names(snapshot.schema()));
     DataSize total = size(all.length, bytes(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
     DeltaScan scan = new DeltaScan(
@@ -138,6 +148,19 @@ public final class FewFiles extends Rule {
         prepared, files.partitionSchema(), files.dataSchema(), files.bucketSpec(), files.fileFormat(),
         files.options(), files.sparkSession());
     return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
+  }
+
+  /** The first files that have so many rows together. */
+  private static AddFile[] first(AddFile[] files, long rows) {
+    long found = 0;
+    for (int i = 0; i < files.length; i++) {
+      if (found >= rows) {
+        return (AddFile[]) Arrays.copyOf(files, i);
+      }
+      Option own = files[i].numLogicalRecords();
+      found += own.isDefined() ? ((Number) own.get()).longValue() : 0;
+    }
+    return files;
   }
 
   /** Add the files that a query reads to `kept`; return how many bytes of them are likely what it wants. */

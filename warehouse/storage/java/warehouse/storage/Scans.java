@@ -71,7 +71,7 @@ public class Scans extends SparkStrategy {
     return leaf.copy(known, leaf.output(), leaf.catalogTable(), leaf.isStreaming(), leaf.stream());
   }
 
-  private static LogicalPlan replaced(LogicalPlan plan, LogicalPlan leaf, LogicalPlan by) {
+  static LogicalPlan replaced(LogicalPlan plan, LogicalPlan leaf, LogicalPlan by) {
     if (plan == leaf) {
       return by;
     }
