@@ -148,6 +148,27 @@ def test_one_that_serves_others_answers_and_stays(
     serving.close()
 
 
+def test_no_session_is_being_made_once_it_is_closed(
+    engine: Engine, runtime: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+    began, may_end, made = threading.Event(), threading.Event(), list[Local]()
+
+    def slow(local: Local) -> None:
+        began.set()
+        may_end.wait(10)
+        made.append(local)
+
+    monkeypatch.setattr(Local, "_session", slow)
+    serving = Local(engine)
+    assert began.wait(10)
+    threading.Timer(0.3, may_end.set).start()
+    serving.close()
+    assert made == [serving]
+    serving._make_spare()
+    assert made == [serving]
+
+
 def test_engines_of_other_folders_give_way_but_for_the_last(
     runtime: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,6 +190,7 @@ class Local:
         self._last = time.monotonic()
         self._told = threading.Event()
         self._spare: Any = None
+        self._closed = False
         threading.Thread(target=self._accept, name="warehouse-local", daemon=True).start()
 
     def end(self) -> None:
@@ -213,9 +214,11 @@ class Local:
                 return
 
     def close(self) -> None:
-        """Listen no more."""
+        """Listen no more, and make no session: the engine may end."""
         self._path.unlink(missing_ok=True)
         self._socket.close()
+        with self._making:
+            self._closed = True
 
     def _accept(self) -> None:
         self._make_spare()
@@ -229,7 +232,7 @@ class Local:
     def _make_spare(self) -> None:
         """Have a session ready for who comes next."""
         with self._making:
-            if self._spare is None:
+            if self._spare is None and not self._closed:
                 self._spare = self._session()
 
     def _session(self) -> SparkSession:
