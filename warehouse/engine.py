@@ -783,13 +783,25 @@ def _portable(frame: DataFrame) -> DataFrame:
 
 def _portable_type(kind: DataType) -> DataType | None:
     """Return the type that a column gets instead; None where it keeps its own."""
-    from pyspark.sql.types import ArrayType, MapType, StringType, StructType
+    portable = _without_strangers(kind)
+    if portable != kind or "struct<" in kind.simpleString():
+        portable = portable.toNullable()
+    return portable if portable != kind else None
 
-    if kind.typeName() in ("variant", "yearmonthinterval"):
-        return StringType()
-    if isinstance(kind, StructType | ArrayType | MapType) and "struct<" in kind.simpleString():
-        return kind.toNullable() if kind != kind.toNullable() else None
-    return None
+
+def _without_strangers(kind: DataType) -> DataType:
+    """Return a type with STRING for all in it that Arrow has no type for."""
+    from pyspark.sql.types import ArrayType, MapType, StringType, StructField, StructType
+
+    match kind:
+        case ArrayType():
+            return ArrayType(_without_strangers(kind.elementType), kind.containsNull)
+        case MapType():
+            key, value = _without_strangers(kind.keyType), _without_strangers(kind.valueType)
+            return MapType(key, value, kind.valueContainsNull)
+        case StructType():
+            return StructType([StructField(f.name, _without_strangers(f.dataType), f.nullable) for f in kind])
+    return StringType() if kind.typeName() in ("variant", "yearmonthinterval") else kind
 
 
 def _summary(commits: list[Commit]) -> str:

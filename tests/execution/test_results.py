@@ -17,6 +17,9 @@ from warehouse.engine import Engine
         ("map('k', named_struct('x', id))", [("k", {"x": 0})]),
         ("INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '1-2' YEAR TO MONTH"),
         ("parse_json('{\"a\": 1}')", '{"a":1}'),
+        ("array(parse_json('[1, 2]'), NULL)", ["[1,2]", None]),
+        ("map('k', parse_json('{}'))", [("k", "{}")]),
+        ("named_struct('v', parse_json('1'), 'i', array(INTERVAL '3' MONTH))", {"v": "1", "i": ["INTERVAL '3' MONTH"]}),
     ],
 )
 def test_a_value_and_its_absence(engine: Engine, value: str, given: object) -> None:
