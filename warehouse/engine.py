@@ -783,8 +783,11 @@ def _portable(frame: DataFrame) -> DataFrame:
 
 def _portable_type(kind: DataType) -> DataType | None:
     """Return the type that a column gets instead; None where it keeps its own."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
     portable = _without_strangers(kind)
-    if portable != kind or "struct<" in kind.simpleString():
+    inside = portable != kind or "struct<" in kind.simpleString()
+    if inside and isinstance(portable, StructType | ArrayType | MapType):
         portable = portable.toNullable()
     return portable if portable != kind else None
 
