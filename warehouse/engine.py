@@ -23,6 +23,7 @@ from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
+from warehouse.execution.portable import portable, unique_names
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType
 
     from warehouse.catalog.store import Catalog
     from warehouse.execution.analyzer import SparkAnalyzer
@@ -557,7 +557,7 @@ class Engine:
         try:
             if not frame.columns:
                 return Result(source)
-            table = _portable(frame).toArrow()
+            table = portable(frame).toArrow()
             return Result(source, table.schema, iter(table.to_batches()))
         finally:
             release()
@@ -766,47 +766,6 @@ def _table(source: SourceText, rows: Any) -> Result:
     return Result(source, schema, iter([batch]))
 
 
-def _portable(frame: DataFrame) -> DataFrame:
-    """Return ``frame`` with the types that Arrow readers do not know as text, and structs as they may be.
-
-    A field that is never NULL has no value where its struct is NULL, and PyArrow refuses that.
-    """
-    from pyspark.sql import functions as F
-
-    wanted = [_portable_type(f.dataType) for f in frame.schema.fields]
-    if not any(wanted):
-        return frame
-    apart = frame.toDF(*(f"c{i}" for i in range(len(wanted))))  # a result's names may be any, and the same twice
-    chosen = [F.col(f"c{i}").cast(kind) if kind else F.col(f"c{i}") for i, kind in enumerate(wanted)]
-    return apart.select(*(column.alias(name) for column, name in zip(chosen, frame.columns, strict=True)))
-
-
-def _portable_type(kind: DataType) -> DataType | None:
-    """Return the type that a column gets instead; None where it keeps its own."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    portable = _without_strangers(kind)
-    inside = portable != kind or "struct<" in kind.simpleString()
-    if inside and isinstance(portable, StructType | ArrayType | MapType):
-        portable = portable.toNullable()
-    return portable if portable != kind else None
-
-
-def _without_strangers(kind: DataType) -> DataType:
-    """Return a type with STRING for all in it that Arrow has no type for."""
-    from pyspark.sql.types import ArrayType, MapType, StringType, StructField, StructType
-
-    match kind:
-        case ArrayType():
-            return ArrayType(_without_strangers(kind.elementType), kind.containsNull)
-        case MapType():
-            key, value = _without_strangers(kind.keyType), _without_strangers(kind.valueType)
-            return MapType(key, value, kind.valueContainsNull)
-        case StructType():
-            return StructType([StructField(f.name, _without_strangers(f.dataType), f.nullable) for f in kind])
-    return StringType() if kind.typeName() in ("variant", "yearmonthinterval") else kind
-
-
 def _summary(commits: list[Commit]) -> str:
     rows, panes = sum(c.rows for c in commits), sum(c.panes for c in commits)
     late = sum(c.late for c in commits)
@@ -847,5 +806,6 @@ __all__ = [
     "split",
     "standing_in",
     "statements",
+    "unique_names",
     "words_of_ours",
 ]

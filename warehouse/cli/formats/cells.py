@@ -14,6 +14,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warehouse.engine import unique_names
+
 ROWS = 16_384
 """Rows that are turned into text at once."""
 
@@ -96,25 +98,6 @@ def quoted(array: pa.Array) -> pa.Array:
         return plain
     escaped = [json.dumps(value, ensure_ascii=False) for value in array.filter(special).to_pylist()]
     return pc.replace_with_mask(plain, pc.fill_null(special, False), pa.array(escaped, pa.string()))
-
-
-def unique_names(names: list[str]) -> list[str]:
-    """Return ``names`` with ``_1``, ``_2``, … behind repeated ones, as JSON keys must differ.
-
-    Example:
-        >>> unique_names(["n", "n", "n_1"])
-        ['n', 'n_2', 'n_1']
-    """
-    seen: set[str] = set()
-    out = []
-    for name in names:
-        new, count = name, 0
-        while new in seen or (count and new in names):
-            count += 1
-            new = f"{name}_{count}"
-        seen.add(new)
-        out.append(new)
-    return out
 
 
 def is_number(kind: pa.DataType) -> bool:

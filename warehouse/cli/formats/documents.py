@@ -7,7 +7,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from warehouse.cli.formats.cells import objects, pieces, unique_names
+from warehouse.cli.formats.cells import objects, pieces
+from warehouse.engine import unique_names
 
 
 def write_jsonl(schema: pa.Schema, batches: Iterator[pa.RecordBatch], out: BinaryIO, width: int | None = None) -> None:

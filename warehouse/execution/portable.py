@@ -1,0 +1,74 @@
+"""Rows with types that Arrow, and who reads it, can take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
+
+_AS_TEXT = frozenset({"variant", "yearmonthinterval", "interval"})
+"""Types that Arrow has none for, or, as for VARIANT, one that says nothing."""
+
+
+def portable(frame: DataFrame) -> DataFrame:
+    """Return ``frame`` with text for types that Arrow readers do not know, and with fields as they may be.
+
+    A field that is never NULL has no value where its struct is NULL, and PyArrow refuses that, as it does the elements
+    of an empty list, which are of no type and never NULL, and two fields of a name.
+    """
+    from pyspark.sql import functions as F
+
+    wanted = [_wanted(f.dataType) for f in frame.schema.fields]
+    if not any(wanted):
+        return frame
+    apart = frame.toDF(*(f"c{i}" for i in range(len(wanted))))  # a result's names may be any, and the same twice
+    chosen = [F.col(f"c{i}").cast(kind) if kind else F.col(f"c{i}") for i, kind in enumerate(wanted)]
+    return apart.select(*(column.alias(name) for column, name in zip(chosen, frame.columns, strict=True)))
+
+
+def _wanted(kind: DataType) -> DataType | None:
+    """Return the type that a column gets instead; None where it keeps its own."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    known = _known(kind)
+    inside = known != kind or "struct<" in kind.simpleString() or "void" in kind.simpleString()
+    if inside and isinstance(known, StructType | ArrayType | MapType):
+        known = known.toNullable()
+    return known if known != kind else None
+
+
+def _known(kind: DataType) -> DataType:
+    """Return a type with STRING for all in it that Arrow does not know, and the fields of a struct told apart."""
+    from pyspark.sql.types import ArrayType, MapType, NullType, StringType, StructField, StructType
+
+    match kind:
+        case ArrayType():
+            return ArrayType(_known(kind.elementType), kind.containsNull)
+        case MapType():
+            key = StringType() if isinstance(kind.keyType, NullType) else _known(kind.keyType)
+            return MapType(key, _known(kind.valueType), kind.valueContainsNull)
+        case StructType():
+            named = zip(unique_names(kind.names), kind, strict=True)
+            return StructType([StructField(name, _known(f.dataType), f.nullable) for name, f in named])
+    return StringType() if kind.typeName() in _AS_TEXT else kind
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """Return ``names`` with ``_1``, ``_2``, … behind repeated ones, as JSON keys must differ.
+
+    Example:
+        >>> unique_names(["n", "n", "n_1"])
+        ['n', 'n_2', 'n_1']
+    """
+    seen: set[str] = set()
+    out = []
+    for name in names:
+        new, count = name, 0
+        while new in seen or (count and new in names):
+            count += 1
+            new = f"{name}_{count}"
+        seen.add(new)
+        out.append(new)
+    return out
