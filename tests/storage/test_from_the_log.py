@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import pytest
 
@@ -130,3 +133,31 @@ def test_a_limit_reads_as_many_files_as_have_the_rows(engine: Engine, rows: Rows
         plan = plan.children().head()
     assert plan.relation().location().preparedScan().files().size() == files
     assert len(set(ran(engine, query)[0])) == min(limit, 1000)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM growing WHERE id > (SELECT max(id) FROM growing)",
+        "SELECT a.n - b.n FROM (SELECT count(*) AS n FROM growing) a, (SELECT count(*) AS n FROM growing) b",
+        "SELECT count(*) FROM growing a FULL JOIN growing b ON a.id = b.id WHERE a.id IS NULL OR b.id IS NULL",
+    ],
+)
+def test_all_of_a_query_reads_one_version(engine: Engine, rows: Rows, query: str) -> None:
+    rows("CREATE OR REPLACE TABLE growing AS SELECT id FROM range(100)")
+    writer, ended = engine.spark.newSession(), threading.Event()
+
+    def write() -> None:
+        writer.sql("USE logged")
+        for number in count(1000):
+            if ended.is_set():
+                return
+            writer.sql(f"INSERT INTO growing VALUES ({number})")
+
+    with ThreadPoolExecutor(1) as other:
+        writing = other.submit(write)
+        try:
+            assert [engine.spark.sql(query).head()[0] for _ in range(12)] == [0] * 12
+        finally:
+            ended.set()
+        writing.result()

@@ -2,7 +2,9 @@ package warehouse.storage;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
@@ -11,12 +13,14 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet;
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet$;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Subquery;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.delta.OptimisticTransaction;
@@ -33,6 +37,7 @@ import scala.Option;
 import scala.Some;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
+import scala.runtime.AbstractFunction1;
 
 /**
  * Lists the files of tables that have few of them. Delta starts a Spark job for each scan of each query to learn which
@@ -46,17 +51,34 @@ public final class FewFiles extends Rule {
 
   private final SparkSession session;
 
+  /** By tables, those that a query reads. */
+  private final Map versions = new HashMap();
+
   FewFiles(SparkSession session) {
     this.session = session;
   }
 
   public TreeNode apply(TreeNode plan) {
     boolean ours = Layouts.on(session, Layouts.PRUNING)
+        && !(plan instanceof Subquery)  // which its query's plan holds as well
         && !OptimisticTransaction.getActive().isDefined();  // it has to learn what is read
-    return ours ? listed((LogicalPlan) plan) : plan;
+    return ours ? new FewFiles(session).listed((LogicalPlan) plan) : plan;
   }
 
-  private LogicalPlan listed(LogicalPlan plan) {
+  /** All of a query reads the same version of a table, whoever writes to it meanwhile. */
+  private Snapshot snapshot(TahoeLogFileIndex index) {
+    Object table = index.deltaLog().compositeId();
+    if (index.isTimeTravelQuery()) {
+      return index.getSnapshot();
+    }
+    if (!versions.containsKey(table)) {
+      versions.put(table, index.getSnapshot());
+    }
+    return (Snapshot) versions.get(table);
+  }
+
+  private LogicalPlan listed(LogicalPlan above) {
+    LogicalPlan plan = above.subqueries().isEmpty() ? above : withSubqueries(above);
     if (plan instanceof Aggregate && bare(plan) != null) {
       return aggregated((Aggregate) plan, bare(plan));
     }
@@ -80,9 +102,25 @@ public final class FewFiles extends Rule {
     return (LogicalPlan) plan.withNewChildren(children.toList());
   }
 
+  private LogicalPlan withSubqueries(LogicalPlan plan) {
+    final Rewrite within = new Rewrite() {
+      TreeNode of(TreeNode node) {
+        TreeNode known = below(node);
+        return known instanceof SubqueryExpression
+            ? (TreeNode) ((SubqueryExpression) known).withNewPlan(listed((LogicalPlan) ((SubqueryExpression) known).plan()))
+            : known;
+      }
+    };
+    return (LogicalPlan) plan.mapExpressions(new AbstractFunction1() {
+      public Object apply(Object expression) {
+        return within.of((TreeNode) expression);
+      }
+    });
+  }
+
   /** What asks for no more than the log says is answered by it. */
   private LogicalPlan aggregated(Aggregate plan, LogicalRelation table) {
-    Snapshot snapshot = index(table).getSnapshot();
+    Snapshot snapshot = snapshot(index(table));
     if (!Listed.few(snapshot)) {
       return plan;
     }
@@ -127,7 +165,7 @@ public final class FewFiles extends Rule {
   private LogicalPlan listed(LogicalRelation table, Seq conditions, long rows) {
     HadoopFsRelation files = (HadoopFsRelation) table.relation();
     TahoeLogFileIndex index = index(table);
-    Snapshot snapshot = index.getSnapshot();
+    Snapshot snapshot = snapshot(index);
     if (!Listed.few(snapshot)) {
       return table;
     }

@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Min;
+import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -29,7 +30,8 @@ import scala.collection.mutable.ListBuffer;
 
 /**
  * What a query asks of all of a table and Delta's log says: how many rows there are, the least and the greatest value of
- * a column of whole numbers or days. Delta answers the same, by Spark jobs over its log.
+ * a column of whole numbers or days. Delta answers the same, by Spark jobs over its log. Of fractions it is not asked, as
+ * NaN is above all of them to Spark, and to others that write tables left out.
  */
 final class FromTheLog extends Rewrite {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -38,7 +40,6 @@ final class FromTheLog extends Rewrite {
   private final AttributeSet columns;
   private final Names names;
   private boolean silent;
-  private boolean delta;
 
   private FromTheLog(AddFile[] files, AttributeSet columns, Names names) {
     this.files = files;
@@ -46,10 +47,7 @@ final class FromTheLog extends Rewrite {
     this.names = names;
   }
 
-  /**
-   * The one row of an aggregate over a table of these files; null where it asks for more than the log says, itself where
-   * it says so of fractions, which is left to Delta.
-   */
+  /** The one row of an aggregate over a table of these files; null where it asks for more than the log says. */
   static LogicalPlan answer(Aggregate asked, LogicalPlan table, AddFile[] files, Names names) {
     if (!asked.groupingExpressions().isEmpty()) {
       return null;
@@ -59,13 +57,13 @@ final class FromTheLog extends Rewrite {
     for (int i = 0; i < asked.aggregateExpressions().size() && !log.silent; i++) {
       results.addOne(log.of((TreeNode) asked.aggregateExpressions().apply(i)));
     }
-    if (log.silent || log.delta) {
-      return log.silent ? null : asked;
+    if (log.silent) {
+      return null;
     }
     ListBuffer rows = new ListBuffer();
     rows.addOne(InternalRow.empty());
-    return new Project(
-        results.toList(), new LocalRelation(new ListBuffer().toList(), rows.toList(), false, Option.empty()));
+    LocalRelation one = new LocalRelation(new ListBuffer().toList(), rows.toList(), false, Option.empty());
+    return ConvertToLocalRelation$.MODULE$.apply(new Project(results.toList(), one));
   }
 
   TreeNode of(TreeNode node) {
@@ -102,10 +100,6 @@ final class FromTheLog extends Rewrite {
 
   /** The greatest or least value of a column, which is NULL without any. */
   private Literal bound(Attribute column, boolean greatest) {
-    if (column.dataType().equals(DataTypes.DoubleType) || column.dataType().equals(DataTypes.FloatType)) {
-      delta = true;
-      return new Literal(null, column.dataType());
-    }
     String name = names.inFiles(column.name());
     Long found = null;
     for (int i = 0; i < files.length; i++) {
