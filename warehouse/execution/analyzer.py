@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,11 +13,13 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.errors import SourceText, Span, WarehouseError
 from warehouse.execution.spark_errors import RAISED, translate
+from warehouse.execution.streams_in_plans import StreamsInPlan
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
 
-_ASKS_THE_CLOCK = re.compile(r"\b(current_timestamp|current_date|current_time|localtimestamp|now)\((?!\)#)")
-"""A call in a plan's text; what ends in a number sign is the column that Spark names after it."""
+_ASKS_THE_CLOCK = re.compile(r"\b(current_timestamp|current_date|current_time|localtimestamp|now)\(")
+_QUOTED = re.compile(r"`[^`]*`|'(?:[^'\\]|\\.)*'")
+"""Columns, which Spark may have named after a call, and texts."""
 
 _MULTIPLIES = re.compile(r"^[ +:-]*(Generate|Join|LateralJoin|AsOfJoin) ", re.MULTILINE)
 
@@ -140,19 +142,25 @@ class SparkAnalyzer:
     def is_deterministic(self, query: Fragment) -> bool:
         """Say whether a query repeats exactly: nothing random in it, and nothing that asks the clock."""
         plan = self._analyzed(query)._jdf.queryExecution().analyzed()
-        return _repeats(plan)
+        bodies = getattr(self.spark._jvm.org.apache.spark.sql.catalyst.optimizer, "EliminateSQLFunctionNode$")
+        return _plan_repeats(getattr(bodies, "MODULE$").apply(plan))  # the bodies of SQL functions in their places
 
     def unrepeatable(self, query: Fragment) -> Span | None:
         """Return the words for which a query is not deterministic; None where Spark does not know which ones they are.
 
         That is the innermost expression, whose place in the text Spark keeps.
         """
-        plan = _innermost(self._analyzed(query)._jdf.queryExecution().analyzed())
-        found = _unrepeatable(plan.expressions())
-        origin = found and _innermost(found).origin()
+        plan = _innermost(self._analyzed(query)._jdf.queryExecution().analyzed(), _plan_repeats)
+        found = _unrepeatable(plan.expressions(), _repeats)
+        origin = found and _innermost(found, _repeats).origin()
         if not origin or origin.startIndex().isEmpty() or origin.stopIndex().isEmpty():
             return None
         return query.origin(origin.startIndex().get(), origin.stopIndex().get() + 1)
+
+    def misuse(self, query: Fragment, mark: str) -> str | None:
+        """Return the name of the first ``Misuse`` of the streams with a ``mark`` in a query."""
+        found = StreamsInPlan(self._analyzed(query)._jdf.queryExecution().analyzed(), mark).misuse
+        return found.name if found else None
 
     def multiplies(self, query: Fragment) -> bool:
         """Say whether a query may make several rows of one: it generates rows, or joins."""
@@ -188,18 +196,25 @@ class SparkAnalyzer:
         return AGGREGATES
 
 
-def _repeats(part: Any) -> bool:
-    """Say whether a plan or an expression gives the same again."""
-    return bool(part.deterministic()) and not _ASKS_THE_CLOCK.search(part.toString())
+def _plan_repeats(plan: Any) -> bool:
+    """Say whether a plan gives the same rows again."""
+    if not plan.deterministic() or _unrepeatable(plan.expressions(), _repeats) is not None:
+        return False
+    return all(_unrepeatable(parts, _plan_repeats) is None for parts in (plan.children(), plan.subqueries()))
 
 
-def _unrepeatable(parts: Any) -> Any:
+def _repeats(expression: Any) -> bool:
+    """Say whether an expression gives the same again; its SQL is whole, where Spark cuts what it prints."""
+    return bool(expression.deterministic()) and not _ASKS_THE_CLOCK.search(_QUOTED.sub("", expression.sql()))
+
+
+def _unrepeatable(parts: Any, repeats: Callable[[Any], bool]) -> Any:
     """Return the first of some plans or expressions that does not repeat, or None."""
-    return next((part for i in range(parts.size()) if not _repeats(part := parts.apply(i))), None)
+    return next((part for i in range(parts.size()) if not repeats(part := parts.apply(i))), None)
 
 
-def _innermost(whole: Any) -> Any:
+def _innermost(whole: Any, repeats: Callable[[Any], bool]) -> Any:
     """Return the part of a plan or an expression without which it would repeat, of those of its own kind."""
-    while (inner := _unrepeatable(whole.children())) is not None:
+    while (inner := _unrepeatable(whole.children(), repeats)) is not None:
         whole = inner
     return whole

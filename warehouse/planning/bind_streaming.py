@@ -133,6 +133,7 @@ def _stateless(
             fail("WAREHOUSE_UNION_WITH_TABLE", block.span)
     analysis = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     columns = context.analyzer.columns(with_list(text) + analysis(body))
+    checks.check_places(context, with_list(text) + _marked(context, text, writer)(body), sources)
     checks.duplicate_names(columns, roots[0].select)
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
@@ -150,15 +151,20 @@ def _stateless(
     return StreamingQuery(SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin)
 
 
+def _marked(context: Context, text: Text, writer: Writer) -> Writer:
+    """Return what writes the streams as relations that are told from others in a plan."""
+    return Writer(context, text, lambda s: typed_empty(s.columns, marked=True), writer.function)
+
+
 def _taken_apart(
     text: Text, writer: Writer, roots: list[QueryBlock], columns: tuple[Column, ...]
 ) -> tuple[tuple[tuple[str, str], ...], str] | None:
     """Return the expressions of a stateless query by the columns' names, and the text around them.
 
-    None where they cannot be told apart: stars, several SELECTs.
+    None where they cannot be told apart: stars, several SELECTs, functions that give several columns.
     """
     (block, *others), body = roots, _body(text)
-    if others or any(item.star for item in block.items):
+    if others or any(item.star for item in block.items) or len(block.items) != len(columns):
         return None
     first, last = block.items[0].span.start, block.items[-1].span.end
     named = tuple((c.name, writer(item.expression).text) for c, item in zip(columns, block.items, strict=True))
@@ -180,6 +186,8 @@ def _windowed(
     relation = with_list(text) + bound.input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     analysis = with_list(text) + bound.input(text, plain, "0L AS __w_arrival")
+    marked = bound.input(text, _marked(context, text, writer), "0L AS __w_arrival")
+    checks.check_places(context, with_list(text) + marked, sources)
     checks.check_deterministic(context, analysis, block.select)
     checks.check_deterministic(context, _over_results(query, block), block.select)
     query = replace(query, multiplied=context.analyzer.multiplies(analysis))

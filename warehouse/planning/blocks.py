@@ -277,8 +277,20 @@ def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
     for item in block.items:
         if item.star:
             fail("WAREHOUSE_STAR_IN_WINDOWED_QUERY", item.span)
+        for called in scan.aggregate_calls(text.words(item.expression), _GENERATORS):
+            fail(
+                "WAREHOUSE_NOT_SUPPORTED", called.span,
+                what=f"{called.function}, which gives several rows, of an aggregation",
+                instead="it into a query of its own, over this one",
+            )  # fmt: skip
     if block.distinct:
         fail("WAREHOUSE_DISTINCT_IN_WINDOWED_QUERY", block.distinct)
+
+
+_GENERATORS = frozenset(
+    ["explode", "explode_outer", "inline", "inline_outer", "json_tuple", "posexplode", "posexplode_outer", "stack"]
+)
+"""Spark's functions that give several rows, or several columns, of one."""
 
 
 # ------------------------------------------------------------------ group keys
@@ -373,8 +385,9 @@ def _resolves(context: Context, selected: Fragment) -> bool:
 
 def _same(text: Text, block: QueryBlock, one: Span, other: Span) -> bool:
     aliases = text.aliases(block.relation or block.span)
-    return [w for w, _ in scan.words(text.words(one), aliases)] == [
-        w for w, _ in scan.words(text.words(other), aliases)
+    apart = scan.told_apart(map(text.words, block.group_by))
+    return [w for w, _ in scan.words(text.words(one), aliases, apart)] == [
+        w for w, _ in scan.words(text.words(other), aliases, apart)
     ]
 
 

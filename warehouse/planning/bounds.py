@@ -33,11 +33,11 @@ class Bounds:
 
     def places(self, tokens: list[Token]) -> list[tuple[Span, str]]:
         """Return where ``tokens`` speak of the bounds, each place with its column; the longest words win."""
-        listed = scan.words(tokens, self.qualifiers)
+        listed, others = scan.words(tokens, self.qualifiers), scan.no_columns(tokens)
         found: list[tuple[Span, str]] = []
         for words, column in sorted(self.written, key=lambda w: -len(w[0])):
             pattern = [(word, Span(0, 0)) for word in words]
-            found += [(span, column) for span in scan.occurrences(listed, pattern, [s for s, _ in found])]
+            found += [(span, column) for span in scan.occurrences(listed, pattern, [s for s, _ in found], others)]
         return found
 
 

@@ -17,7 +17,7 @@ from warehouse.language.statements import Mode, QueryBlock
 from warehouse.language.tokens import Token
 from warehouse.planning import scan
 from warehouse.planning.context import Context
-from warehouse.planning.sources import StreamSource
+from warehouse.planning.sources import STREAM_MARK, StreamSource
 from warehouse.planning.text import Text
 
 
@@ -172,6 +172,27 @@ CHECKS: tuple[Callable[[Candidate], None], ...] = (
     window_function,
     pivot,
 )
+
+
+def check_places(context: Context, query: Fragment, sources: tuple[StreamSource, ...]) -> None:
+    """Refuse what the checks above do to streams beside the words, and in views, subqueries and CTEs no less.
+
+    Args:
+        context: of the statement.
+        query: in which relations with ``STREAM_MARK`` stand for the streams.
+        sources: these.
+    """
+    found = context.analyzer.misuse(query, STREAM_MARK)
+    if found:
+        fail(_MISUSES[found], (sources[-1] if found == "JOINED" else sources[0]).reference.span)
+
+
+_MISUSES = {
+    "JOINED": "WAREHOUSE_STREAM_JOIN",
+    "AWAITED": "WAREHOUSE_STREAM_OUTER_JOIN",
+    "SAMPLED": "WAREHOUSE_NONDETERMINISTIC",
+    "ASKED": "WAREHOUSE_STREAM_OUTSIDE_FROM",
+}
 
 
 # ------------------------------------------------------------------ of the windowed block

@@ -41,6 +41,9 @@ class Analyzer(Protocol):
     def unrepeatable(self, query: Fragment) -> Span | None:
         """Return the user's words for which a query is not deterministic, None where they are not known."""
 
+    def misuse(self, query: Fragment, mark: str) -> str | None:
+        """Return what a query does that no stream allows, of relations with a ``mark`` in a filter; see ``checks``."""
+
     def multiplies(self, query: Fragment) -> bool:
         """Say whether a query may make several rows of one."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warehouse.catalog.entries import quote_name
 from warehouse.dataflow.aggregates import Argument, Call
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment, rewritten
@@ -93,7 +94,8 @@ class Finals:
     def __init__(self, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds):
         self.text, self.found, self.bounds = text, found, bounds
         self.aliases = text.aliases(block.relation or block.span)
-        self.keys = [scan.words(text.words(k), self.aliases) for k in keys]
+        self.apart = scan.told_apart(text.words(k) for k in keys)
+        self.keys = [scan.words(text.words(k), self.aliases, self.apart) for k in keys]
         order = {_words(text, c.span): i for i, c in enumerate(distinct_calls(text, found))}
         self.calls = [(c.span, f"__w_f{order[_words(text, c.span)]}") for c in found]
         self.named = {i.alias.strip("`").lower(): i.expression for i in reversed(block.items) if i.alias}
@@ -109,15 +111,18 @@ class Finals:
         """
         edits: list[tuple[Span, Fragment | str]] = [(s, n) for s, n in self.calls if place.covers(s)]
         edits += bound_edits(self.text, place, self.found, self.bounds, bound_values(self.bounds))
-        text = scan.words(self.text.words(place), self.aliases)
+        tokens = self.text.words(place)
+        text, others = scan.words(tokens, self.aliases, self.apart), scan.no_columns(tokens)
         for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
             covered = [s for s, _ in edits]
-            edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered)]
-        for name, span in scan.operands(self.text.words(place), self.named):
+            edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered, others)]
+        for name, span in scan.operands(tokens, self.named):
             its = self.named[name]
             if any(s.covers(span) for s, _ in edits) or its.covers(span):
                 continue
             if name in self.in_keys:
                 fail("WAREHOUSE_ALIAS_AMBIGUOUS", span, name=name)
             edits.append((span, "(" + self.of(its) + ")"))
-        return rewritten(self.text.text, place, edits)
+        fields = scan.fields(tokens)
+        named = [(s, new + f" AS {quote_name(fields[s])}" if s in fields else new) for s, new in edits]
+        return rewritten(self.text.text, place, named)

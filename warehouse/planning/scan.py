@@ -140,10 +140,15 @@ def _without_direction(tokens: list[Token]) -> Span:
 Word = tuple[str, Span]
 
 
-def words(tokens: Sequence[Token], aliases: Collection[str]) -> list[Word]:
+def words(tokens: Sequence[Token], aliases: Collection[str], apart: Collection[str] = ()) -> list[Word]:
     """Return ``tokens`` for comparison: names in lower case, qualifiers that are table aliases left out.
 
     Two expressions over the same relations are written the same when their words are equal.
+
+    Args:
+        tokens: of an expression.
+        aliases: of tables, lower case.
+        apart: names of columns that nothing but their qualifiers tells apart.
     """
     out: list[Word] = []
     at = 0
@@ -156,6 +161,7 @@ def words(tokens: Sequence[Token], aliases: Collection[str]) -> list[Word]:
             and at + 2 < len(tokens)
             and tokens[at + 1].upper == "."
             and tokens[at + 2].is_name
+            and tokens[at + 2].text.lower() not in apart
             and not (at > 0 and tokens[at - 1].upper == ".")
         ):
             at += 2
@@ -166,8 +172,25 @@ def words(tokens: Sequence[Token], aliases: Collection[str]) -> list[Word]:
     return out
 
 
-def occurrences(text: list[Word], pattern: list[Word], covered: Iterable[Span] = ()) -> list[Span]:
+def told_apart(expressions: Iterable[Sequence[Token]]) -> frozenset[str]:
+    """Return the names that stand alone in several of some expressions, with different qualifiers."""
+    qualifiers: dict[str, set[str]] = {}
+    for tokens in expressions:
+        if len(tokens) == 3 and tokens[1].upper == ".":
+            qualifiers.setdefault(tokens[2].text.lower(), set()).add(tokens[0].text.lower())
+    return frozenset(name for name, found in qualifiers.items() if len(found) > 1)
+
+
+def occurrences(
+    text: list[Word], pattern: list[Word], covered: Iterable[Span] = (), others: Iterable[Span] = ()
+) -> list[Span]:
     """Return where ``pattern`` stands in ``text`` as an expression of its own.
+
+    Args:
+        text: looked at.
+        pattern: looked for.
+        covered: where it is not looked for.
+        others: words that are no columns, see ``no_columns``.
 
     A pattern of several words with an operator at its top level counts only between brackets, commas, the ends, and,
     where it only computes, what binds looser, since elsewhere precedence could tear it apart.
@@ -175,7 +198,7 @@ def occurrences(text: list[Word], pattern: list[Word], covered: Iterable[Span] =
     wanted = [w for w, _ in pattern]
     loose = _has_operator(wanted)
     looser = _LOOSER if loose and _only_computes(wanted) else ()
-    hidden = list(covered)
+    hidden, others = list(covered), list(others)
     found: list[Span] = []
     for at in range(len(text) - len(wanted) + 1):
         if [w for w, _ in text[at : at + len(wanted)]] != wanted:
@@ -187,7 +210,7 @@ def occurrences(text: list[Word], pattern: list[Word], covered: Iterable[Span] =
             continue
         if loose and (before not in ("", "(", ",", *looser) or after not in ("", ")", ",", *looser)):
             continue
-        if len(wanted) == 1 and after == "(":
+        if (len(wanted) == 1 and after == "(") or any(span.covers(other) for other in others):
             continue
         found.append(span)
     return found
@@ -247,29 +270,73 @@ def ordering(tokens: Sequence[Token]) -> list[Span]:
 
 
 def operands(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:
-    """Return those uses of the names ``wanted`` that can be columns: no unit, type, parameter or typed literal."""
-    wanted = set(wanted) - _parameters(tokens)
-    at = {token.start: position for position, token in enumerate(tokens)}
-    found = []
-    for name, span in names(tokens, wanted):
-        position = at[span.start]
-        before = tokens[position - 1] if position else None
-        after = tokens[position + 1] if position + 1 < len(tokens) else None
-        behind_operand = before and (before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "AS"))
-        ahead = after and (after.kind is Kind.STRING or after.upper in ("FROM", "=>"))
-        if not behind_operand and not ahead:
-            found.append((name, span))
+    """Return those uses of the names ``wanted`` that can be columns."""
+    others = set(no_columns(tokens))
+    return [(name, span) for name, span in names(tokens, wanted) if span not in others]
+
+
+_WITH_UNIT = ("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPDIFF", "TIMEDIFF")
+"""Functions that take a unit before two operands."""
+
+
+def no_columns(tokens: Sequence[Token]) -> list[Span]:
+    """Return the unqualified names that are no columns: units, types, aliases, parameters, typed literals."""
+    found = [span for scope, names_ in _lambdas(tokens) for _, span in names(scope, names_)]
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1] if at else None
+        after = tokens[at + 1] if at + 1 < len(tokens) else None
+        function = tokens[at - 2].upper if at > 1 and before and before.upper == "(" else ""
+        if before and before.upper == "AS":
+            found += [named.span for named in _argument(tokens, at) if named.is_name]
+        behind_operand = before and (before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "::", "TO"))
+        ahead = after and (after.kind is Kind.STRING or after.upper == "=>")
+        is_part = function == "EXTRACT" and after and after.upper == "FROM"
+        is_unit = function in _WITH_UNIT and len(split_at_commas(tokens[at : closing(tokens, at - 1)])) > 2
+        if token.is_name and (behind_operand or ahead or is_part or is_unit):
+            found.append(token.span)
     return found
 
 
-def _parameters(tokens: Sequence[Token]) -> set[str]:
-    """Return the names of the parameters of lambda functions, in lower case: within, they mean nothing else."""
-    found: set[str] = set()
+def _argument(tokens: Sequence[Token], at: int) -> Sequence[Token]:
+    """Return the tokens from ``at`` to the comma or bracket that ends them."""
+    depth = 0
+    for end in range(at, len(tokens)):
+        text = tokens[end].upper
+        depth += (text in _OPEN) - (text in _CLOSE) if text else 0
+        if depth < 0 or (depth == 0 and text == ","):
+            return tokens[at:end]
+    return tokens[at:]
+
+
+def _lambdas(tokens: Sequence[Token]) -> list[tuple[Sequence[Token], set[str]]]:
+    """Return the lambda functions, each with the names of its parameters in lower case."""
+    found = []
     for arrow in (i for i, token in enumerate(tokens) if token.upper == "->"):
         first = arrow - 1
         if tokens[first].upper == ")":
             first = next((i for i in range(first, -1, -1) if tokens[i].upper == "("), 0)
-        found |= {token.text.lower() for token in tokens[first:arrow] if token.is_name}
+        parameters = {token.text.lower() for token in tokens[first:arrow] if token.is_name}
+        found.append((tokens[first : arrow + 1 + len(_argument(tokens, arrow + 1))], parameters))
+    return found
+
+
+_BEFORE_ROW = frozenset(
+    ["(", ",", "=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT"]
+)
+
+
+def fields(tokens: Sequence[Token]) -> dict[Span, str]:
+    """Return what becomes a field of ``struct(a, b)`` or ``(a, b)``, and the names that Spark gives these fields."""
+    found: dict[Span, str] = {}
+    for at, token in enumerate(tokens):
+        if token.upper != "(":
+            continue
+        before = tokens[at - 1].upper if at else "("
+        parts = split_at_commas(tokens[at + 1 : closing(tokens, at)])
+        if before == "STRUCT" or (before in _BEFORE_ROW and len(parts) > 1):
+            for number, part in enumerate(parts, 1):
+                plain = all(t.is_name if i % 2 == 0 else t.upper == "." for i, t in enumerate(part))
+                found[span_of(part)] = part[-1].text if plain and len(part) % 2 else f"col{number}"
     return found
 
 

@@ -127,7 +127,12 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
     return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
 
 
-def typed_empty(columns: tuple[Column, ...]) -> str:
-    """Return a relation of ``columns`` without rows, to analyze against."""
+STREAM_MARK = "__w_stream"
+"""Stands in a filter of the plan over each stream that is analyzed as such."""
+
+
+def typed_empty(columns: tuple[Column, ...], marked: bool = False) -> str:
+    """Return a relation of ``columns`` without rows, to analyze against; ``marked`` as a stream's."""
     listed = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
-    return f"(SELECT {listed} WHERE false)"
+    condition = f"'{STREAM_MARK}' IS NULL" if marked else "false"
+    return f"(SELECT {listed} WHERE {condition})"
