@@ -83,3 +83,12 @@ def test_several_columns_of_a_function(rows: Rows) -> None:
         {"k": "a", "at": 0, "tag": "p"},
         {"k": "a", "at": 1, "tag": "a"},
     ]
+
+
+def test_fields_whose_names_need_quotes(rows: Rows) -> None:
+    rows("CREATE TABLE odd AS SELECT 1 AS id, named_struct('y-z', 'q', 'ü', 2) AS st")
+    rows("CREATE STREAMING TABLE by_struct AS SELECT st, count(*) AS n FROM STREAM odd GROUP BY st TRIGGER EVERY ROW")
+    both = "SELECT * FROM STREAM odd UNION ALL SELECT * FROM STREAM odd"
+    rows(f"CREATE STREAMING TABLE twice AS SELECT st.`y-z` AS y FROM ({both})")
+    assert rows("SELECT * FROM by_struct") == [{"st": {"y-z": "q", "ü": 2}, "n": 1}]
+    assert rows("SELECT * FROM twice") == [{"y": "q"}] * 2

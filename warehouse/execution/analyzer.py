@@ -14,6 +14,7 @@ from warehouse.catalog.entries import Column, quote_name
 from warehouse.errors import SourceText, Span, WarehouseError
 from warehouse.execution.spark_errors import RAISED, translate
 from warehouse.execution.streams_in_plans import StreamsInPlan
+from warehouse.execution.types import type_text
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
 
@@ -123,7 +124,7 @@ class SparkAnalyzer:
 
     def columns(self, query: Fragment) -> tuple[Column, ...]:
         """Return the output columns of ``query``; errors carry spans of the fragment's origin."""
-        return tuple(Column(f.name, f.dataType.simpleString()) for f in self._analyzed(query).schema.fields)
+        return tuple(Column(f.name, type_text(f.dataType)) for f in self._analyzed(query).schema.fields)
 
     def _analyzed(self, query: Fragment):  # type: ignore[no-untyped-def]
         try:
@@ -173,7 +174,7 @@ class SparkAnalyzer:
             found = self.spark.table(".".join(quote_name(p) for p in name.parts))
         except AnalysisException:
             return None
-        return tuple(Column(f.name, f.dataType.simpleString()) for f in found.schema.fields)
+        return tuple(Column(f.name, type_text(f.dataType)) for f in found.schema.fields)
 
     def table_properties(self, name: Name) -> dict[str, str] | None:
         """Return the properties of a table, None when there is none.

@@ -205,8 +205,9 @@ class Relations:
         opening, close = cursor.at, cursor.closing(cursor.at)
         inner = cursor.tokens[opening + 1 : close]
         cursor.skip_brackets()
-        if len(name.parts) == 1 and name.last.lower() in TABLE_FUNCTIONS and inner:
-            argument = _argument(cursor, name.last.lower(), inner[0].kind, cursor.span(opening + 1, close))
+        if len(name.parts) == 1 and name.last.lower() in TABLE_FUNCTIONS:
+            kind, span = (inner[0].kind, cursor.span(opening + 1, close)) if inner else (Kind.END, cursor.span(first))
+            argument = _argument(cursor, name.last.lower(), kind, span)
             if argument is not None:
                 step = self._step()
                 function = TableFunction(cursor.span(first), name.last.lower(), argument, step)

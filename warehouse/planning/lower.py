@@ -44,6 +44,7 @@ from warehouse.planning.schemas import dropped_with
 from warehouse.planning.sources import StreamSource, resolve
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.text import Text
+from warehouse.planning.windowing import length
 
 _NAMES_NEW = ("CREATE", "REPLACE")
 _READS_ONLY = (
@@ -110,9 +111,8 @@ def _plan(context: Context, statement: Statement, relations: Relations) -> plans
         case DrainStreamingTable(name=name):
             return plans.Refresh(source, table_named(context, name), drain=True)
         case StartStreamingTable(name=name, every=every):
-            if every and (every.months or every.micros <= 0):
-                fail("WAREHOUSE_INTERVAL_NOT_POSITIVE", every.span, what="EVERY", value=every.span.of(source.text))
-            return plans.Start(source, table_named(context, name), every.micros if every else None)
+            pause = length(source.text, every, "EVERY") if every else None
+            return plans.Start(source, table_named(context, name), pause)
         case StopStreamingTable(name=name):
             return plans.Stop(source, table_named(context, name))
         case Generate():

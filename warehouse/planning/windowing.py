@@ -42,7 +42,7 @@ def time_of(window: WindowSpec | None) -> Span | None:
     return None if window is None or isinstance(window, GlobalWindow) else window.time
 
 
-def _length(text: str, interval: Interval, what: str) -> int:
+def length(text: str, interval: Interval, what: str) -> int:
     """Return a length in microseconds; refuses months and what is not positive."""
     if interval.months:
         fail("WAREHOUSE_INTERVAL_NOT_FIXED", interval.span, what=what, value=interval.span.of(text))
@@ -69,14 +69,14 @@ def planned_window(text: str, window: OurWindow | None) -> windows.Window:
         case None | GlobalWindow():
             return windows.Global()
         case FixedWindow(size=size, offset=offset, per_key_offset=per_key):
-            return windows.Fixed(_length(text, size, "SIZE"), _offset(text, offset), per_key is not None)
+            return windows.Fixed(length(text, size, "SIZE"), _offset(text, offset), per_key is not None)
         case SlidingWindow(size=size, every=every, offset=offset):
-            long, step = _length(text, size, "SIZE"), _length(text, every, "EVERY")
+            long, step = length(text, size, "SIZE"), length(text, every, "EVERY")
             if step > long:
                 fail("WAREHOUSE_EVERY_ABOVE_SIZE", every.span, every=every.span.of(text), size=size.span.of(text))
             return windows.Sliding(long, step, _offset(text, offset))
         case SessionWindow(gap=Interval() as gap):
-            return windows.Sessions(_length(text, gap, "GAP"))
+            return windows.Sessions(length(text, gap, "GAP"))
         case SessionWindow():
             return windows.Sessions(None)
     raise AssertionError(window)
@@ -182,9 +182,9 @@ def _node(text: str, trigger: Trigger, numbers: count[int], resolve: Resolve) ->
         case AtWatermark(percentile=float() as percent):
             return Node(Kind.AT_PERCENTILE, number, percent=percent)
         case Every(interval=Interval() as interval):
-            return Node(Kind.EVERY_TIME, number, _length(text, interval, "EVERY"))
+            return Node(Kind.EVERY_TIME, number, length(text, interval, "EVERY"))
         case After(interval=Interval() as interval):
-            return Node(Kind.AFTER_TIME, number, _length(text, interval, "AFTER"))
+            return Node(Kind.AFTER_TIME, number, length(text, interval, "AFTER"))
         case Every(rows=int() as rows, span=span):
             return Node(Kind.EVERY_ROWS, number, _rows(rows, span))
         case After(rows=int() as rows, span=span):

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamEntry
 from warehouse.execution import callbacks
 from warehouse.execution.micro_batches import StandingQuery, query_of_all
+from warehouse.execution.types import type_text
 from warehouse.planning.sources import StreamSource
 from warehouse.planning.streams import FILE_FORMATS
 from warehouse.streaming.checkpoint import forget_aged, forget_unplanned
@@ -144,12 +145,13 @@ class Arrivals:
         frames = self.frames(bound)
         if len(frames) == 1:
             return frames[0]
+        kinds = [type_text(frame.schema) for frame in frames]
         tagged = None
         for number, frame in enumerate(frames):
             one = frame.select(
                 F.lit(number).alias("__w_source"),
                 *(
-                    (F.struct(*map(quoted, f.columns)) if other == number else F.lit(None).cast(_struct(f))).alias(
+                    (F.struct(*map(quoted, f.columns)) if other == number else F.lit(None).cast(kinds[other])).alias(
                         f"__w_s{other}"
                     )
                     for other, f in enumerate(frames)
@@ -171,7 +173,3 @@ def _file_age(source: StreamSource) -> str | None:
     if not isinstance(entry, StreamEntry) or entry.format not in FILE_FORMATS:
         return None
     return None if (entry.option("latestFirst") or "").lower() == "true" else entry.option("maxFileAge")
-
-
-def _struct(frame: DataFrame) -> str:
-    return frame.select(F.struct(*map(quoted, frame.columns)).alias("s")).schema["s"].dataType.simpleString()

@@ -17,11 +17,12 @@ from typing import Any
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from warehouse.catalog.entries import Column, StreamEntry, quote_name
 from warehouse.catalog.store import file_stem
 from warehouse.errors import fail
+from warehouse.execution.types import type_text
 from warehouse.planning.streams import (
     FILE_FORMATS,
     FILE_STREAM_OPTIONS,
@@ -249,22 +250,6 @@ def columns_of(schema: StructType) -> tuple[Column, ...]:
     """Return a Spark schema as columns; our own are left out."""
     fields = [f for f in schema.fields if not f.name.startswith(RESERVED_PREFIX)]
     return tuple(Column(f.name, type_text(f.dataType), f.metadata.get("comment")) for f in fields)
-
-
-def type_text(kind: DataType) -> str:
-    """Return Spark's ``simpleString`` of a type, with field names quoted where they have to be.
-
-    Lengths of CHAR and VARCHAR are left out: files keep none.
-    """
-    match kind:
-        case StructType():
-            return f"struct<{','.join(f'{quote_name(f.name)}:{type_text(f.dataType)}' for f in kind.fields)}>"
-        case ArrayType():
-            return f"array<{type_text(kind.elementType)}>"
-        case MapType():
-            return f"map<{type_text(kind.keyType)},{type_text(kind.valueType)}>"
-    text = kind.simpleString()
-    return "string" if text.startswith(("char(", "varchar(")) else text
 
 
 def parse_columns(spark: SparkSession, text: str) -> StructType:

@@ -20,6 +20,7 @@ from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
 from warehouse.execution.frames import Folders, alike, figures, measured, selected, united
+from warehouse.execution.types import type_text
 from warehouse.streaming import faults
 from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
@@ -209,7 +210,7 @@ class State:
         last = spark.sql(step.newest(self.query, view, dropped=True))
         same = {"momentary": "false AS momentary", **{c: c for c in self.columns}}
         fields = self.read(spark, *commit.deltas).schema
-        rest = (f"CAST(NULL AS {f.dataType.simpleString()}) AS {f.name}" for f in fields if f.name not in same)
+        rest = (f"CAST(NULL AS {type_text(f.dataType)}) AS {f.name}" for f in fields if f.name not in same)
         one = measured(selected(last, *same.values(), *rest), {"rows": "count(1)"})
         one.frame.write.mode("overwrite").parquet(self.path(name))
         faults.passed("base")

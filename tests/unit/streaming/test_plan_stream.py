@@ -7,6 +7,7 @@ import pytest
 
 from warehouse.catalog.entries import Column
 from warehouse.errors import SourceText, WarehouseError
+from warehouse.execution.types import type_text
 from warehouse.language.parser import parse
 from warehouse.planning.streams import (
     column_names,
@@ -18,7 +19,7 @@ from warehouse.planning.streams import (
     object_name,
     plan_stream,
 )
-from warehouse.streaming.sources import hidden_table, literal_path, type_text
+from warehouse.streaming.sources import hidden_table, literal_path
 
 
 def statement(text):
