@@ -281,20 +281,33 @@ _WITH_UNIT = ("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "T
 
 def no_columns(tokens: Sequence[Token]) -> list[Span]:
     """Return the unqualified names that are no columns: units, types, aliases, parameters, typed literals."""
-    found = [span for scope, names_ in _lambdas(tokens) for _, span in names(scope, names_)]
+    found = [span for scope, parameters in _lambdas(tokens) for _, span in names(scope, parameters)]
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else None
         after = tokens[at + 1] if at + 1 < len(tokens) else None
         function = tokens[at - 2].upper if at > 1 and before and before.upper == "(" else ""
-        if before and before.upper == "AS":
-            found += [named.span for named in _argument(tokens, at) if named.is_name]
-        behind_operand = before and (before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "::", "TO"))
+        if token.upper == "AS" and _is_in_cast(tokens, at):
+            found += [part.span for part in _argument(tokens, at) if part.is_name]
+        behind_operand = before and (
+            before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "::", "AS", "TO")
+        )
         ahead = after and (after.kind is Kind.STRING or after.upper == "=>")
         is_part = function == "EXTRACT" and after and after.upper == "FROM"
         is_unit = function in _WITH_UNIT and len(split_at_commas(tokens[at : closing(tokens, at - 1)])) > 2
         if token.is_name and (behind_operand or ahead or is_part or is_unit):
             found.append(token.span)
     return found
+
+
+def _is_in_cast(tokens: Sequence[Token], at: int) -> bool:
+    """Say whether the innermost bracket around a token is that of a CAST."""
+    depth = 0
+    for before in range(at - 1, 0, -1):
+        text = tokens[before].upper
+        depth += (text in _CLOSE) - (text in _OPEN) if text else 0
+        if depth < 0:
+            return tokens[before - 1].upper in ("CAST", "TRY_CAST")
+    return False
 
 
 def _argument(tokens: Sequence[Token], at: int) -> Sequence[Token]:
