@@ -190,7 +190,7 @@ def occurrences(
         text: looked at.
         pattern: looked for.
         covered: where it is not looked for.
-        others: words that are no columns, see ``no_columns``.
+        others: words that are no columns, see ``no_columns``: not what a pattern of one word means.
 
     A pattern of several words with an operator at its top level counts only between brackets, commas, the ends, and,
     where it only computes, what binds looser, since elsewhere precedence could tear it apart.
@@ -210,7 +210,7 @@ def occurrences(
             continue
         if loose and (before not in ("", "(", ",", *looser) or after not in ("", ")", ",", *looser)):
             continue
-        if (len(wanted) == 1 and after == "(") or any(span.covers(other) for other in others):
+        if len(wanted) == 1 and (after == "(" or span in others):
             continue
         found.append(span)
     return found
