@@ -133,7 +133,7 @@ def _stateless(
             fail("WAREHOUSE_UNION_WITH_TABLE", block.span)
     analysis = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     columns = context.analyzer.columns(with_list(text) + analysis(body))
-    checks.check_places(context, with_list(text) + _marked(context, text, writer)(body), sources)
+    checks.check_places(context, with_list(text) + analysis(body), sources)
     checks.duplicate_names(columns, roots[0].select)
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
@@ -149,11 +149,6 @@ def _stateless(
     checks.check_deterministic(context, with_list(text) + analysis(body), roots[0].select)
     named, origin = _taken_apart(text, writer, roots, columns) or ((), inner.text)
     return StreamingQuery(SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin)
-
-
-def _marked(context: Context, text: Text, writer: Writer) -> Writer:
-    """Return what writes the streams as relations that are told from others in a plan."""
-    return Writer(context, text, lambda s: typed_empty(s.columns, marked=True), writer.function)
 
 
 def _taken_apart(
@@ -186,8 +181,7 @@ def _windowed(
     relation = with_list(text) + bound.input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     analysis = with_list(text) + bound.input(text, plain, "0L AS __w_arrival")
-    marked = bound.input(text, _marked(context, text, writer), "0L AS __w_arrival")
-    checks.check_places(context, with_list(text) + marked, sources)
+    checks.check_places(context, analysis, sources)
     checks.check_deterministic(context, analysis, block.select)
     checks.check_deterministic(context, _over_results(query, block), block.select)
     query = replace(query, multiplied=context.analyzer.multiplies(analysis))

@@ -182,23 +182,23 @@ def told_apart(expressions: Iterable[Sequence[Token]]) -> frozenset[str]:
 
 
 def occurrences(
-    text: list[Word], pattern: list[Word], covered: Iterable[Span] = (), others: Iterable[Span] = ()
+    text: list[Word], pattern: list[Word], covered: Iterable[Span] = (), others: Collection[Span] = ()
 ) -> list[Span]:
     """Return where ``pattern`` stands in ``text`` as an expression of its own.
+
+    A pattern of several words with an operator at its top level counts only between brackets, commas, the ends, and,
+    where it only computes, what binds looser, since elsewhere precedence could tear it apart.
 
     Args:
         text: looked at.
         pattern: looked for.
         covered: where it is not looked for.
         others: words that are no columns, see ``no_columns``: not what a pattern of one word means.
-
-    A pattern of several words with an operator at its top level counts only between brackets, commas, the ends, and,
-    where it only computes, what binds looser, since elsewhere precedence could tear it apart.
     """
     wanted = [w for w, _ in pattern]
     loose = _has_operator(wanted)
     looser = _LOOSER if loose and _only_computes(wanted) else ()
-    hidden, others = list(covered), list(others)
+    hidden = list(covered)
     found: list[Span] = []
     for at in range(len(text) - len(wanted) + 1):
         if [w for w, _ in text[at : at + len(wanted)]] != wanted:
@@ -271,7 +271,7 @@ def ordering(tokens: Sequence[Token]) -> list[Span]:
 
 def operands(tokens: Sequence[Token], wanted: Collection[str]) -> list[tuple[str, Span]]:
     """Return those uses of the names ``wanted`` that can be columns."""
-    others = set(no_columns(tokens))
+    others = no_columns(tokens)
     return [(name, span) for name, span in names(tokens, wanted) if span not in others]
 
 
@@ -279,15 +279,15 @@ _WITH_UNIT = ("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "T
 """Functions that take a unit before two operands."""
 
 
-def no_columns(tokens: Sequence[Token]) -> list[Span]:
+def no_columns(tokens: Sequence[Token]) -> set[Span]:
     """Return the unqualified names that are no columns: units, types, aliases, parameters, typed literals."""
-    found = [span for scope, parameters in _lambdas(tokens) for _, span in names(scope, parameters)]
+    found = {span for scope, parameters in _lambdas(tokens) for _, span in names(scope, parameters)}
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else None
         after = tokens[at + 1] if at + 1 < len(tokens) else None
         function = tokens[at - 2].upper if at > 1 and before and before.upper == "(" else ""
         if token.upper == "AS" and _is_in_cast(tokens, at):
-            found += [part.span for part in _argument(tokens, at) if part.is_name]
+            found |= {part.span for part in _argument(tokens, at) if part.is_name}
         behind_operand = before and (
             before.kind in (Kind.NUMBER, Kind.STRING) or before.upper in (")", "::", "AS", "TO")
         )
@@ -295,7 +295,7 @@ def no_columns(tokens: Sequence[Token]) -> list[Span]:
         is_part = function == "EXTRACT" and after and after.upper == "FROM"
         is_unit = function in _WITH_UNIT and len(split_at_commas(tokens[at : closing(tokens, at - 1)])) > 2
         if token.is_name and (behind_operand or ahead or is_part or is_unit):
-            found.append(token.span)
+            found.add(token.span)
     return found
 
 

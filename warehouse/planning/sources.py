@@ -128,11 +128,10 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
 
 
 STREAM_MARK = "__w_stream"
-"""Stands in a filter of the plan over each stream that is analyzed as such."""
+"""Stands in a filter over each stream in a plan that is analyzed."""
 
 
-def typed_empty(columns: tuple[Column, ...], marked: bool = False) -> str:
-    """Return a relation of ``columns`` without rows, to analyze against; ``marked`` as a stream's."""
+def typed_empty(columns: tuple[Column, ...]) -> str:
+    """Return a relation of ``columns`` without rows, to analyze against, in the place of a stream."""
     listed = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
-    condition = f"'{STREAM_MARK}' IS NULL" if marked else "false"
-    return f"(SELECT {listed} WHERE {condition})"
+    return f"(SELECT {listed} WHERE '{STREAM_MARK}' IS NULL)"

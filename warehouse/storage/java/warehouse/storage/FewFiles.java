@@ -51,7 +51,7 @@ public final class FewFiles extends Rule {
 
   private final SparkSession session;
 
-  /** By tables, those that a query reads. */
+  /** By tables, those that one query reads; each has a rule of its own. */
   private final Map versions = new HashMap();
 
   FewFiles(SparkSession session) {
