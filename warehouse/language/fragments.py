@@ -9,7 +9,7 @@ words the user wrote.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from warehouse.errors import Span
@@ -62,6 +62,30 @@ class Fragment:
                     found.append(piece.origin)
             at += len(piece.text)
         return Span(min(s.start for s in found), max(s.end for s in found)) if found else None
+
+    def through(self, inner: Fragment) -> Fragment:
+        """Return this fragment, a rewriting of ``inner.text``, with spans that point where those of ``inner`` do."""
+        pieces: list[Piece] = []
+        for piece in self.pieces:
+            if piece.origin is None:
+                pieces.append(piece)
+            elif piece.copied:
+                pieces += inner._slice(piece.origin)
+            else:
+                pieces.append(replace(piece, origin=inner.origin(piece.origin.start, piece.origin.end)))
+        return Fragment(tuple(pieces))
+
+    def _slice(self, span: Span) -> list[Piece]:
+        pieces, at = [], 0
+        for piece in self.pieces:
+            first, last = max(span.start, at), min(span.end, at + len(piece.text))
+            if first < last:
+                origin = piece.origin
+                if origin is not None and piece.copied:
+                    origin = Span(origin.start + first - at, origin.start + last - at)
+                pieces.append(replace(piece, text=piece.text[first - at : last - at], origin=origin))
+            at += len(piece.text)
+        return pieces
 
     def standing_for(self, span: Span) -> Fragment:
         """Return the same text, generated on behalf of ``span`` as a whole."""

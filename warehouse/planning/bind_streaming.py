@@ -51,7 +51,7 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
     sources = tuple(resolve(context, text.text, s) for s in shape.streams)
     numbers = {s.reference.span: i for i, s in enumerate(sources)}
     writer = Writer(context, text, lambda s: source_view(numbers[s.reference.span]), function, HIDDEN)
-    candidate = checks.Candidate(text, sources, tuple(b for b in shape.blocks if writer.reads_stream(b)))
+    candidate = checks.Candidate(text, sources, tuple(b for b in shape.blocks if text.reads_stream(b)))
     for check in checks.CHECKS:
         check(candidate)
     functions = context.analyzer.aggregate_functions()
@@ -81,7 +81,7 @@ def _assigned(text: Text, writer: Writer) -> tuple[Assigned, ...]:
     assignments, shape, found = writer.assignments(), text.shape, []
     given: list[tuple[WindowSpec | None, Span, Span | None]] = []
     for block in shape.blocks:
-        if writer.reads_stream(block) and assignments.is_all(block) and block.relation:
+        if text.reads_stream(block) and assignments.is_all(block) and block.relation:
             assert block.clauses
             if isinstance(block.clauses.window, SessionWindow):
                 fail("WAREHOUSE_ASSIGNED_SESSIONS_GROW", block.clauses.window.span)
@@ -129,7 +129,7 @@ def _stateless(
     context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], roots: list[QueryBlock], body: Span
 ) -> StreamingQuery:
     for block in roots:
-        if not writer.reads_stream(block):
+        if not text.reads_stream(block):
             fail("WAREHOUSE_UNION_WITH_TABLE", block.span)
     analysis = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
     columns = context.analyzer.columns(with_list(text) + analysis(body))
@@ -178,9 +178,9 @@ def _windowed(
         retracted=retracted, complete=any(s.complete for s in sources),
     )  # fmt: skip
     checks.check_windowed(text, block, query, sources)
-    relation = with_list(text) + bound.input(text, writer, HIDDEN)
+    relation = with_list(text) + bound.step_input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
-    analysis = with_list(text) + bound.input(text, plain, "0L AS __w_arrival")
+    analysis = with_list(text) + bound.input(plain, "0L AS __w_arrival")
     checks.check_places(context, analysis, sources)
     checks.check_deterministic(context, analysis, block.select)
     checks.check_deterministic(context, _over_results(query, block), block.select)

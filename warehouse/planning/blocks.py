@@ -25,6 +25,7 @@ from warehouse.language.statements import (
     SessionWindow,
     When,
 )
+from warehouse.language.tokens import tokenize
 from warehouse.planning import own, scan
 from warehouse.planning.bounds import FINALS, Bounds, analyzed_bounds, typed_null
 from warehouse.planning.context import Context
@@ -51,15 +52,22 @@ class BoundBlock:
     bounds: Bounds
     named: tuple[tuple[str, str], ...] = ()
 
-    def input(self, text: Text, render: Render, hidden: str) -> Fragment:
+    def input(self, render: Render, hidden: str) -> Fragment:
         """Return the *input* relation's SQL.
 
         Args:
-            text: the bound text.
             render: how relations are written.
-            hidden: further columns, such as ``__w_row, __w_arrival``.
+            hidden: further columns, such as ``0L AS __w_arrival``.
         """
         return "SELECT " + self.select + f", {hidden}" + self.origin(render)
+
+    def step_input(self, text: Text, render: Render, hidden: str) -> Fragment:
+        """Return the *input* relation's SQL over relations that have the columns ``hidden``, which no star means."""
+        assert self.block.relation is not None
+        stars = scan.stars(tokenize(self.select.text) or ())
+        edits = scan.without_columns(stars, hidden, text.streaming(self.block.relation))
+        select = rewritten(self.select.text, Span(0, len(self.select.text)), edits).through(self.select)
+        return replace(self, select=select).input(render, hidden)
 
     def origin(self, render: Render) -> Fragment:
         """Return FROM and WHERE of the *input* relation."""

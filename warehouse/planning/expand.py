@@ -54,7 +54,7 @@ def expand(context: Context, source: SourceText, query: QueryShape, function: Fu
             return Expanded(fragment, _without_dead_ctes(text), source)
         span, words = edit
         whole = rewritten(fragment.text, Span(0, len(fragment.text)), [(span, words)])
-        fragment = _through(whole, fragment)
+        fragment = whole.through(fragment)
         text = _read(fragment.text)
     fail("WAREHOUSE_VIEWS_TOO_DEEP", query.span, most=MOST_EXPANSIONS)
 
@@ -73,32 +73,6 @@ def _without_dead_ctes(text: Text) -> Text:
         models=alive(shape.models),
     )  # fmt: skip
     return replace(text, shape=kept, without=tuple(dead))
-
-
-def _through(outer: Fragment, inner: Fragment) -> Fragment:
-    """Return ``outer``, whose spans point into ``inner``'s text, with spans that point where ``inner``'s do."""
-    pieces = []
-    for piece in outer.pieces:
-        if piece.origin is None:
-            pieces.append(piece)
-        elif piece.copied:
-            pieces += _slice(inner, piece.origin).pieces
-        else:
-            pieces.append(replace(piece, origin=inner.origin(piece.origin.start, piece.origin.end)))
-    return Fragment(tuple(pieces))
-
-
-def _slice(fragment: Fragment, span: Span) -> Fragment:
-    pieces, at = [], 0
-    for piece in fragment.pieces:
-        first, last = max(span.start, at), min(span.end, at + len(piece.text))
-        if first < last:
-            origin = piece.origin
-            if origin is not None and piece.copied:
-                origin = Span(origin.start + first - at, origin.start + last - at)
-            pieces.append(replace(piece, text=piece.text[first - at : last - at], origin=origin))
-        at += len(piece.text)
-    return Fragment(tuple(pieces))
 
 
 def _next_expansion(context: Context, text: Text) -> tuple[Span, str] | None:
@@ -178,7 +152,7 @@ def without_distinct(context: Context, expanded: Expanded, function: FunctionRel
                 ),
             ],
         )
-        fragment = _through(whole, expanded.fragment)
+        fragment = whole.through(expanded.fragment)
         return Expanded(fragment, _read(fragment.text), expanded.source)
     return expanded
 

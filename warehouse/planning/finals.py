@@ -61,7 +61,17 @@ class Arguments:
         return Argument(self.column(span), "")
 
     def call(self, found: scan.FoundCall, kind: str) -> Call:
-        """Return the call over argument columns; argument types are still unknown."""
+        """Return the call over argument columns; argument types are still unknown.
+
+        Raises:
+            WarehouseError: an argument is a star, which is several.
+        """
+        for argument in found.arguments:
+            if any(star.span.start == argument.start for star in scan.stars(self.text.words(argument))):
+                fail(
+                    "WAREHOUSE_NOT_SUPPORTED", argument, what=f"A star as an argument of {found.function}",
+                    instead="the columns one by one",
+                )  # fmt: skip
         arguments = [self.argument(a) for a in found.arguments]
         of_rows = [self.argument(o) for o in found.ordering]
         if arguments and all(a.constant for a in (*arguments, *of_rows)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
 from warehouse.errors import Span
-from warehouse.language.fragments import Fragment, of, quoted, rewritten
+from warehouse.language.fragments import Fragment, quoted, rewritten
 from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, StreamReference, TableFunction
 from warehouse.planning import predictions, scan
 from warehouse.planning.assignment import Assignments
@@ -138,7 +138,7 @@ class Writer:
         behind = sorted_by(self.context, self.text, block, bound.query, bound.bounds)
         if behind:
             bound = self.bound(block, marks.mark, tuple(behind))
-        relation = bound.input(self.text, self, "0L AS __w_arrival")
+        relation = bound.input(self, "0L AS __w_arrival")
         sql = step.answer(bound.query, "(" + marks.mark(relation) + ")")
         outputs = [f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs)]
         selected = len(outputs) - len(behind)
@@ -163,19 +163,26 @@ class Writer:
         self, span: Span, edits: list[tuple[Span, Fragment | str]]
     ) -> list[tuple[Span, Fragment | str]]:
         found: list[tuple[Span, Fragment | str]] = []
-        for block in self.text.shape.blocks:
+        for block in filter(self.text.reads_stream, self.text.shape.blocks):
+            found += [
+                edit for edit in self._without_hidden(block) if span.covers(edit[0]) and not _inside(edit[0], edits)
+            ]
             if not span.covers(block.span) or _inside(block.span, edits):
                 continue
-            if not self.reads_stream(block) or has_hidden(self.text, block):
-                continue
-            at = block.items[-1].span.end
-            found.append((Span(at, at), of(", " + self.hidden)))
-        for block in self.text.shape.blocks:
-            outer = span.covers(block.span) and not _inside(block.span, edits)
-            names = self._column_names(block) if outer and self.reads_stream(block) else None
+            if not has_hidden(self.text, block):
+                at = block.items[-1].span.end
+                found.append((Span(at, at), ", " + self.hidden))
+            names = self._column_names(block)
             if names is not None and span.covers(names):
-                found.append((Span(names.end - 1, names.end - 1), of(", " + self.hidden)))
+                found.append((Span(names.end - 1, names.end - 1), ", " + self.hidden))
         return found
+
+    def _without_hidden(self, block: QueryBlock) -> list[tuple[Span, str]]:
+        """Return the edits by which stars in the block's expressions leave the hidden columns out."""
+        assert block.relation
+        listed = [item.span for item in block.items if item.star]
+        stars = [s for s in scan.stars(self.text.words(block.span)) if not any(i.covers(s.span) for i in listed)]
+        return scan.without_columns(stars, self.hidden, self.text.streaming(block.relation))
 
     def _column_names(self, block: QueryBlock) -> Span | None:
         """Return the names, in brackets, that a subquery's alias gives to the columns of ``block``, or None."""
@@ -184,10 +191,6 @@ class Writer:
             return None
         at = self.text.tokens.index(behind[3])
         return behind[3].span.to(self.text.tokens[scan.closing(self.text.tokens, at)].span)
-
-    def reads_stream(self, block: QueryBlock) -> bool:
-        """Say whether the block's FROM holds a stream, at any depth."""
-        return any(block.relation and block.relation.covers(s.span) for s in self.text.shape.streams)
 
 
 def _select_all(relation: Fragment) -> Fragment:
@@ -219,14 +222,9 @@ def cte_columns(text: Text, cte: Cte) -> str:
 
 def has_hidden(text: Text, block: QueryBlock) -> bool:
     """Say whether a star of the block brings the hidden columns along by itself."""
-    names = {s.alias or s.name.last for s in text.shape.streams if block.relation and block.relation.covers(s.span)}
-    names |= {c.alias for c in text.shape.calls if c.alias and block.relation and block.relation.covers(c.span)}
-    for item in block.items:
-        if item.star:
-            words = text.words(item.span)
-            if words[0].upper == "*" or words[0].text.lower() in {n.strip("`").lower() for n in names}:
-                return True
-    return False
+    names = text.streaming(block.relation) if block.relation else ()
+    stars = [star for item in block.items if item.star for star in scan.stars(text.words(item.span))]
+    return any(not star.qualifier or star.qualifier in names for star in stars)
 
 
 def _inside(span: Span, edits: list[tuple[Span, Fragment | str]]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from warehouse.errors import Span
@@ -56,6 +56,15 @@ def closing(tokens: Sequence[Token], at: int) -> int:
     return len(tokens) - 1
 
 
+def named_subqueries(tokens: Sequence[Token]) -> Iterator[tuple[Token, Span]]:
+    """Yield the names that stand behind brackets, with or without AS, and what the brackets hold."""
+    for at, token in enumerate(tokens):
+        end = closing(tokens, at) if token.upper == "(" else len(tokens)
+        behind = [t for t in tokens[end + 1 : end + 3] if t.upper != "AS"][:1]
+        if behind and behind[0].is_name:
+            yield behind[0], token.span.to(tokens[end].span)
+
+
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     """Return the runs of tokens between commas outside brackets."""
     parts: list[list[Token]] = [[]]
@@ -94,13 +103,59 @@ def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list
     return found
 
 
+@dataclass(frozen=True)
+class Star:
+    """A star that stands for columns, as an argument.
+
+    Attributes:
+        span: the star, its qualifier included.
+        qualifier: the last name before it, lower case; empty without one.
+        listed: where the names behind its EXCEPT end, or None without one.
+    """
+
+    span: Span
+    qualifier: str
+    listed: int | None
+
+
+def stars(tokens: Sequence[Token]) -> list[Star]:
+    """Return the stars in ``tokens``, of expressions; not ``count(*)``, which is of rows, nor those of subqueries."""
+    found: list[Star] = []
+    end = 0
+    for at, token in enumerate(tokens):
+        if at >= end and token.upper == "(" and at + 1 < len(tokens) and tokens[at + 1].upper in ("SELECT", "WITH"):
+            end = closing(tokens, at) + 1
+        if at < end or token.upper != "*":
+            continue
+        before = tokens[at - 1].upper if at else ","
+        after = tokens[at + 1].upper if at + 1 < len(tokens) else ""
+        qualifier = tokens[at - 2] if before == "." and at > 1 else None
+        counts_rows = before == "(" and at > 1 and tokens[at - 2].upper == "COUNT"
+        if counts_rows or (not qualifier and before not in ("(", ",", "DISTINCT", "ALL")):
+            continue
+        listed = tokens[closing(tokens, at + 2)].start if after == "EXCEPT" else None
+        span = (qualifier or token).span.to(token.span)
+        found.append(Star(span, qualifier.text.strip("`").lower() if qualifier else "", listed))
+    return found
+
+
+def without_columns(stars: Iterable[Star], columns: str, qualifiers: Collection[str]) -> list[tuple[Span, str]]:
+    """Return edits by which stars leave out ``columns`` that are there: all but those with a qualifier not listed."""
+    edits = []
+    for star in stars:
+        if not star.qualifier or star.qualifier in qualifiers:
+            at = star.span.end if star.listed is None else star.listed
+            edits.append((Span(at, at), f" EXCEPT ({columns})" if star.listed is None else f", {columns}"))
+    return edits
+
+
 def _call(tokens: Sequence[Token], at: int) -> tuple[FoundCall, int]:
     end = closing(tokens, at + 1)
     inside = list(tokens[at + 2 : end])
     distinct = bool(inside) and inside[0].upper in ("DISTINCT", "ALL")
     is_distinct = distinct and inside[0].upper == "DISTINCT"
     arguments = split_at_commas(inside[1:] if distinct else inside)
-    if len(arguments) == 1 and len(arguments[0]) == 1 and arguments[0][0].upper == "*":
+    if not is_distinct and len(arguments) == 1 and len(arguments[0]) == 1 and arguments[0][0].upper == "*":
         arguments = []
     condition = rest = None
     ordering: list[Span] = []

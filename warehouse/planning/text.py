@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from warehouse.errors import Span
 from warehouse.language.fragments import Fragment
-from warehouse.language.statements import QueryShape
+from warehouse.language.statements import QueryBlock, QueryShape
 from warehouse.language.tokens import Token
 from warehouse.planning import scan
 
@@ -32,6 +32,22 @@ class Text:
     def words(self, span: Span) -> list[Token]:
         """Return the tokens inside ``span``."""
         return scan.within(self.tokens, span)
+
+    def reads_stream(self, block: QueryBlock) -> bool:
+        """Say whether the block's FROM holds a stream, at any depth."""
+        return any(block.relation and block.relation.covers(s.span) for s in self.shape.streams)
+
+    def streaming(self, span: Span) -> frozenset[str]:
+        """Return, in lower case, the names by which relations inside ``span`` go that hold a stream."""
+        words = self.words(span)
+        subqueries = {
+            name.text
+            for name, its in scan.named_subqueries(words)
+            if any(its.covers(s.span) for s in self.shape.streams)
+        }
+        streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
+        calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
+        return frozenset(name.strip("`").lower() for name in (*subqueries, *streams, *calls))
 
     def aliases(self, span: Span) -> frozenset[str]:
         """Return, in lower case, the names by which relations inside ``span`` go."""
