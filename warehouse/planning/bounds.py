@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from warehouse.errors import Span
 from warehouse.language.tokens import Token
 from warehouse.planning import scan
+from warehouse.planning.precedence import occurrences
 
 FINALS = {"window_start": "__w_start", "window_end": "__w_end"}
 """The words that every block may write, and their values in a pane."""
@@ -37,7 +38,7 @@ class Bounds:
         found: list[tuple[Span, str]] = []
         for words, column in sorted(self.written, key=lambda w: -len(w[0])):
             pattern = [(word, Span(0, 0)) for word in words]
-            found += [(span, column) for span in scan.occurrences(listed, pattern, [s for s, _ in found], others)]
+            found += [(span, column) for span in occurrences(listed, pattern, [s for s, _ in found], others)]
         return found
 
 

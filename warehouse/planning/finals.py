@@ -10,6 +10,7 @@ from warehouse.language.statements import QueryBlock
 from warehouse.planning import scan
 from warehouse.planning.bounds import Bounds, bound_values
 from warehouse.planning.context import Context
+from warehouse.planning.precedence import occurrences
 from warehouse.planning.text import Render, Text
 
 
@@ -125,7 +126,7 @@ class Finals:
         text, others = scan.words(tokens, self.aliases, self.apart), scan.no_columns(tokens)
         for number, key in sorted(enumerate(self.keys), key=lambda k: -len(k[1])):
             covered = [s for s, _ in edits]
-            edits += [(span, f"__w_k{number}") for span in scan.occurrences(text, key, covered, others)]
+            edits += [(span, f"__w_k{number}") for span in occurrences(text, key, covered, others)]
         for name, span in scan.operands(tokens, self.named):
             its = self.named[name]
             if any(s.covers(span) for s, _ in edits) or its.covers(span):

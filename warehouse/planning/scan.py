@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warehouse.errors import Span
 from warehouse.language.tokens import Kind, Token
 
-_OPEN, _CLOSE = "([{", ")]}"
+_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _AFTER_ORDER = ("LIMIT", "OFFSET", "WINDOW", "SORT", "DISTRIBUTE", "CLUSTER")
 
 
@@ -47,9 +47,9 @@ def closing(tokens: Sequence[Token], at: int) -> int:
     depth = 0
     for position in range(at, len(tokens)):
         text = tokens[position].upper
-        if text and text in _OPEN:
+        if text in _OPEN:
             depth += 1
-        elif text and text in _CLOSE:
+        elif text in _CLOSE:
             depth -= 1
             if depth == 0:
                 return position
@@ -70,9 +70,9 @@ def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        if token.upper and token.upper in _OPEN:
+        if token.upper in _OPEN:
             depth += 1
-        elif token.upper and token.upper in _CLOSE:
+        elif token.upper in _CLOSE:
             depth -= 1
         if token.upper == "," and depth == 0:
             parts.append([])
@@ -208,23 +208,26 @@ def words(tokens: Sequence[Token], aliases: Collection[str], apart: Collection[s
     out: list[Word] = []
     at = 0
     while at < len(tokens):
+        start = tokens[at].start
+        at += _qualifiers(tokens, at, aliases, apart)
         token = tokens[at]
-        start = token.start
-        while (
-            token.is_name
-            and token.text.lower() in aliases
-            and at + 2 < len(tokens)
-            and tokens[at + 1].upper == "."
-            and tokens[at + 2].is_name
-            and tokens[at + 2].text.lower() not in apart
-            and not (at > 0 and tokens[at - 1].upper == ".")
-        ):
-            at += 2
-            token = tokens[at]
-            break
         out.append((token.text.lower() if token.is_name else token.text, Span(start, token.end)))
         at += 1
     return out
+
+
+def _qualifiers(tokens: Sequence[Token], at: int, aliases: Collection[str], apart: Collection[str]) -> int:
+    """Return how many tokens at ``at`` only say which table a column is of: ``t.``, ``schema.t.``."""
+    if at and tokens[at - 1].upper == ".":
+        return 0
+    for names in (1, 2, 3):  # a catalog, a schema, a table
+        end = at + 2 * names
+        path = tokens[at : end + 1]
+        if len(path) <= 2 * names or not all(t.is_name if i % 2 == 0 else t.upper == "." for i, t in enumerate(path)):
+            return 0
+        if path[-3].text.lower() in aliases:
+            return 0 if path[-1].text.lower() in apart else 2 * names
+    return 0
 
 
 def told_apart(expressions: Iterable[Sequence[Token]]) -> frozenset[str]:
@@ -236,78 +239,13 @@ def told_apart(expressions: Iterable[Sequence[Token]]) -> frozenset[str]:
     return frozenset(name for name, found in qualifiers.items() if len(found) > 1)
 
 
-def occurrences(
-    text: list[Word], pattern: list[Word], covered: Iterable[Span] = (), others: Collection[Span] = ()
-) -> list[Span]:
-    """Return where ``pattern`` stands in ``text`` as an expression of its own.
-
-    A pattern of several words with an operator at its top level counts only between brackets, commas, the ends, and,
-    where it only computes, what binds looser, since elsewhere precedence could tear it apart.
-
-    Args:
-        text: looked at.
-        pattern: looked for.
-        covered: where it is not looked for.
-        others: words that are no columns, see ``no_columns``: not what a pattern of one word means.
-    """
-    wanted = [w for w, _ in pattern]
-    loose = _has_operator(wanted)
-    looser = _LOOSER if loose and _only_computes(wanted) else ()
-    hidden = list(covered)
-    found: list[Span] = []
-    for at in range(len(text) - len(wanted) + 1):
-        if [w for w, _ in text[at : at + len(wanted)]] != wanted:
-            continue
-        before = text[at - 1][0] if at else ""
-        after = text[at + len(wanted)][0] if at + len(wanted) < len(text) else ""
-        span = text[at][1].to(text[at + len(wanted) - 1][1])
-        if before == "." or any(h.covers(span) for h in hidden) or (found and span.start < found[-1].end):
-            continue
-        if loose and (before not in ("", "(", ",", *looser) or after not in ("", ")", ",", *looser)):
-            continue
-        if len(wanted) == 1 and (after == "(" or span in others):
-            continue
-        found.append(span)
-    return found
-
-
-_LOOSER = ("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "and", "or", "when", "then", "else", "end")
-"""What may stand beside a computation without taking a part of it."""
-_COMPUTING = ("+", "-", "*", "/", "%", "||")
-
-
-def _only_computes(wanted: Sequence[str]) -> bool:
-    """Say whether these are operands with nothing but operators between them that bind closer than a comparison."""
-    flat = [w for w, d in zip(wanted, _depths(wanted), strict=True) if d == 0 and w not in ("(", ")")]
-    joints = [word == "." or word in _COMPUTING for word in flat]
-    return len(flat) % 2 == 1 and not any(joints[::2]) and all(joints[1::2])
-
-
-def _has_operator(wanted: Sequence[str]) -> bool:
-    """Say whether the words, taken as an expression, hold an operator outside brackets."""
-    if len(wanted) == 1 or wanted[0] in ("case", "cast"):
-        return False
-    depth = 0
-    for word in wanted:
-        if word and word in _OPEN:
-            depth += 1
-        elif word and word in _CLOSE:
-            depth -= 1
-        elif depth == 0 and word != "." and not word.replace("_", "a").isalnum():
-            return True
-    # a name directly before a bracket is a call; two names in a row (a AND b, x IS NULL) are not one operand
-    flat = [w for w, d in zip(wanted, _depths(wanted), strict=True) if d == 0 and w != "."]
-    return sum(1 for w in flat if w not in ("(", ")")) > 1 and "." not in wanted
-
-
-def _depths(wanted: Sequence[str]) -> list[int]:
+def depths(words: Sequence[str], opened: Sequence[str] = _OPEN, closed: Sequence[str] = _CLOSE) -> list[int]:
+    """Return in how many brackets each of the words stands; these themselves count as outside."""
     out, depth = [], 0
-    for word in wanted:
-        if word and word in _CLOSE:
-            depth -= 1
+    for word in words:
+        depth -= word in closed
         out.append(depth)
-        if word and word in _OPEN:
-            depth += 1
+        depth += word in opened
     return out
 
 
@@ -318,8 +256,8 @@ def ordering(tokens: Sequence[Token]) -> list[Span]:
     """
     if [t.upper for t in tokens[:2]] != ["ORDER", "BY"]:
         return []
-    depths = _depths([t.upper for t in tokens])
-    end = next((i for i, t in enumerate(tokens) if depths[i] == 0 and t.upper in _AFTER_ORDER), len(tokens))
+    depth = depths([t.upper for t in tokens])
+    end = next((i for i, t in enumerate(tokens) if depth[i] == 0 and t.upper in _AFTER_ORDER), len(tokens))
     parts = split_at_commas(tokens[2:end])
     return [_without_direction(part) for part in parts if len(parts) > 1 or part[0].upper != "ALL"]
 
@@ -359,7 +297,7 @@ def _is_in_cast(tokens: Sequence[Token], at: int) -> bool:
     depth = 0
     for before in range(at - 1, 0, -1):
         text = tokens[before].upper
-        depth += (text in _CLOSE) - (text in _OPEN) if text else 0
+        depth += (text in _CLOSE) - (text in _OPEN)
         if depth < 0:
             return tokens[before - 1].upper in ("CAST", "TRY_CAST")
     return False
@@ -370,7 +308,7 @@ def _argument(tokens: Sequence[Token], at: int) -> Sequence[Token]:
     depth = 0
     for end in range(at, len(tokens)):
         text = tokens[end].upper
-        depth += (text in _OPEN) - (text in _CLOSE) if text else 0
+        depth += (text in _OPEN) - (text in _CLOSE)
         if depth < 0 or (depth == 0 and text == ","):
             return tokens[at:end]
     return tokens[at:]

@@ -52,6 +52,7 @@ class Text:
     def aliases(self, span: Span) -> frozenset[str]:
         """Return, in lower case, the names by which relations inside ``span`` go."""
         streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
+        subqueries = (name.text for name, _ in scan.named_subqueries(self.words(span)))
         plain = ((r.alias or r.name.last) for r in self.shape.relations if span.covers(r.span))
         calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
-        return frozenset(name.strip("`").lower() for name in (*streams, *plain, *calls))
+        return frozenset(name.strip("`").lower() for name in (*subqueries, *streams, *plain, *calls))
