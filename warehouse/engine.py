@@ -441,7 +441,8 @@ class Engine:
                 self._drop_all(drops)
                 for evaluation in plan.evaluations:
                     self.learning.models.measure(evaluation, parameters)
-                frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
+                with self.kept.reshaped(self.spark, plan.reshapes, self._schema()):
+                    frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
                 if keep:
                     self.catalog.put_view(keep)
                     with self._guard:

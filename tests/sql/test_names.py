@@ -85,6 +85,8 @@ def test_aliases_in_a_streaming_table(rows: Rows) -> None:
         ("SELECT k FROM t GROUP BY k{} ORDER BY sum(v) OVER ()", "WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY",
          "sum(v)"),
         ("SELECT v + 1 AS v FROM t GROUP BY v + 1 HAVING 1 + v + 1 > 2{}", "WAREHOUSE_ALIAS_AMBIGUOUS", "v + 1 > 2"),
+        ("SELECT k, (SELECT max(n) FROM (SELECT count(*) AS n FROM t u WHERE u.k = t.k GROUP BY u.k{})) FROM t",
+         "WAREHOUSE_CORRELATED_WINDOW", "t.k"),
         ("SELECT count(window_start) FROM t{}", "WAREHOUSE_BOUND_IN_AGGREGATE", "window_start"),
         ("SELECT k FROM t GROUP BY k HAVING max(window_end) > now(){}", "WAREHOUSE_BOUND_IN_AGGREGATE", "window_end"),
     ],

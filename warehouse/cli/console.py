@@ -12,6 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
+from warehouse.cli.arguments import UsageError
 from warehouse.cli.widths import clip
 
 if TYPE_CHECKING:
@@ -125,6 +126,13 @@ class ReaderGone(Exception):
     """Nobody reads standard output any more."""
 
 
+class NotWritten(UsageError):
+    """Standard output takes no more, such as a file on a disk that is full."""
+
+    def __init__(self, error: OSError):
+        super().__init__(f"standard output: {error.strerror or error}")
+
+
 class Output:
     """Standard output as the formats see it."""
 
@@ -154,6 +162,7 @@ class Output:
 
         Raises:
             ReaderGone: the other end of the pipe is closed.
+            NotWritten: it cannot be written to.
         """
         self.used = True
         with self._console.lock:
@@ -163,17 +172,22 @@ class Output:
                 return self._stream.write(data)
             except BrokenPipeError:
                 raise ReaderGone from None
+            except OSError as error:
+                raise NotWritten(error) from None
 
     def flush(self) -> None:
         """Hand what is written to the reader.
 
         Raises:
             ReaderGone: the other end of the pipe is closed.
+            NotWritten: it cannot be written to.
         """
         try:
             self._stream.flush()
         except BrokenPipeError:
             raise ReaderGone from None
+        except OSError as error:
+            raise NotWritten(error) from None
 
 
 def describe(step: Progress | TrainingProgress) -> str:

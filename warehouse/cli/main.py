@@ -54,7 +54,7 @@ def main(words: Sequence[str] | None = None, opener: Opener | None = None) -> in
         code = _internal(error, console, invocation.debug)
     finally:
         console.end()
-    _forget_closed_output()
+        _forget_closed_output()
     return code
 
 
@@ -274,10 +274,10 @@ def _read(item: Input) -> tuple[str, str | None]:
 
 
 def _forget_closed_output() -> None:
-    """Keep the interpreter from complaining at its end about a reader that left."""
+    """Keep the interpreter from complaining at its end about a reader that left, or a disk that is full."""
     try:
         sys.stdout.flush()
-    except (BrokenPipeError, ValueError):
+    except (OSError, ValueError):
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

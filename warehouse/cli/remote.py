@@ -24,6 +24,7 @@ from typing import Any
 
 from warehouse import __version__
 from warehouse.cli import frames
+from warehouse.cli.console import NotWritten
 
 STARTS_WITHIN = 120.0
 MOST_IDLE = 3
@@ -144,6 +145,7 @@ def run(connection: socket.socket, asked: Request) -> int:
 
     Raises:
         frames.Broken: the engine went away.
+        NotWritten: standard output takes no more.
     """
     guard = threading.Lock()
 
@@ -163,9 +165,11 @@ def run(connection: socket.socket, asked: Request) -> int:
     try:
         with guard:
             frames.send(connection, b"R", asked.to_json())
-        gone = False
+        gone, refused = False, None
         while True:
             kind, data = frames.receive(connection)
+            if kind == b"X" and refused is not None:
+                raise refused
             if kind == b"X":
                 return int(data)
             if kind == b"E":
@@ -175,8 +179,9 @@ def run(connection: socket.socket, asked: Request) -> int:
                 try:
                     sys.stdout.buffer.write(data)
                     sys.stdout.buffer.flush()
-                except BrokenPipeError:
+                except OSError as error:
                     gone = True
                     tell(b"G")
+                    refused = None if isinstance(error, BrokenPipeError) else NotWritten(error)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 import pyarrow as pa
 
 from warehouse.cli.codes import CANCELLED, FAILED, OK, TROUBLE
-from warehouse.cli.console import RUNNING, Console, Output, ReaderGone
+from warehouse.cli.console import RUNNING, Console, NotWritten, Output, ReaderGone
 from warehouse.cli.formats import FORMATS
 from warehouse.cli.interrupts import Interrupts
 from warehouse.cli.parameters import Value
@@ -109,6 +109,7 @@ class Runner:
 
         Raises:
             ReaderGone: nobody reads the rows any more.
+            NotWritten: they cannot be written.
         """
         self.console.begin(label)
         try:
@@ -121,7 +122,7 @@ class Runner:
             self.interrupts.happened = True
             self._cancelled()
             return CANCELLED
-        except ReaderGone:
+        except (ReaderGone, NotWritten):
             self.engine.cancel()
             raise
         except Exception as error:

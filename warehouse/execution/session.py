@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
 from warehouse.execution import folder as folders
-from warehouse.execution import jars, jvm, known_tables, local_files, lock, lookups, relocate
+from warehouse.execution import jars, jvm, known_tables, local_files, lock, lookups, relocate, switches
 from warehouse.execution import settings as setting
 from warehouse.execution.folder import Folder
 
@@ -185,6 +185,7 @@ def _open(
     folders.record(place)
     lookups.install(machine.gateway)
     local_files.install(machine.gateway)
+    switches.install(machine.view)
     spark = _session(machine.gateway, _configuration(place, told, ours))
     known_tables.install(spark)
     if extending is not None:

@@ -38,6 +38,8 @@ _WAYS_OUT = {
     " grows: REFRESH STREAMING TABLE … FULL reads it as it is now.",
     "DELTA_SOURCE_IGNORE_DELETE": "Rows of the table were deleted, and a stream reads one that only grows: REFRESH"
     " STREAMING TABLE … FULL reads it as it is now.",
+    "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE": "The table that was read was dropped, and another"
+    " one has its name: REFRESH STREAMING TABLE … FULL reads that from its start.",
     "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES": "Give the columns other names with AS; or TBLPROPERTIES"
     " ('delta.columnMapping.mode' = 'name') behind the table's name lets them have these.",
     "UNSUPPORTED_FEATURE.PARAMETER_MARKER": "What is kept as a text, such as a view, keeps no parameters: write the"

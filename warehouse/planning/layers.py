@@ -63,13 +63,12 @@ def _expressions(text: Text, block: QueryBlock, inside: tuple[Output, ...], alia
     out: list[str] = []
     for item in block.items:
         if item.star:
-            if item.expression.of(text.text).strip() not in ("*", f"{alias}.*"):
+            written = item.expression.of(text.text).strip()
+            if written not in ("*", f"{alias}.*"):
                 fail(
-                    "WAREHOUSE_NOT_BUILT_YET",
-                    item.span,
-                    what="a star with EXCEPT around a windowed block",
+                    "WAREHOUSE_NOT_BUILT_YET", item.span, what=f"{written} around a windowed block",
                     example="the columns by name",
-                )
+                )  # fmt: skip
             out += [quote_name(o.name) for o in inside]
         else:
             out.append(item.expression.of(text.text))

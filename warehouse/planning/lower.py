@@ -161,7 +161,17 @@ def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark
     whole = rewritten(source.text, Span(0, len(source.text)), edits)
     target = statement.target.last if statement.target else None
     drops = dropped_with(context, statement)
-    return plans.RunSpark(source, whole, target, forget_view=forget, drops=drops, keeping=keeping)
+    reshapes = statement.target if _reshapes(statement) else None
+    return plans.RunSpark(
+        source, whole, target, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes
+    )  # fmt: skip
+
+
+def _reshapes(statement: SparkStatement) -> bool:
+    """Say whether a statement may give a table other columns, or other rows by its version."""
+    if statement.verb != "ALTER TABLE":
+        return statement.verb.split(" ")[0] in ("RESTORE", "TRUNCATE")
+    return not any(word.upper == "TBLPROPERTIES" for word in tokenize(statement.source.text) or ())
 
 
 def _as_made(context: Context, name: Name | None) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
-from warehouse.language.statements import CreateStream, DescribeObject, DropObject, Generate, ShowObjects
+from warehouse.language.statements import CreateStream, DescribeObject, DropObject, Generate, Name, ShowObjects
 from warehouse.planning.algorithms import Algorithm
 from warehouse.planning.distribution import Keeping
 from warehouse.planning.predictions import Evaluation
@@ -29,6 +29,7 @@ class RunSpark:
         drops: objects of ours that go with the schema which it drops, to be dropped before it runs.
         evaluations: what it asks models to be measured on, before it runs.
         keeping: what is to be done for the table that it writes, when it has.
+        reshapes: a table whose columns or version it changes, as Spark takes no table in memory along.
     """
 
     source: SourceText
@@ -39,6 +40,7 @@ class RunSpark:
     drops: Held = ()
     evaluations: tuple[Evaluation, ...] = ()
     keeping: Keeping | None = None
+    reshapes: Name | None = None
 
 
 @dataclass(frozen=True)

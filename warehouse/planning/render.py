@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import step
-from warehouse.errors import Span
+from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, quoted, rewritten
 from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, StreamReference, TableFunction
 from warehouse.planning import predictions, scan
@@ -149,8 +149,26 @@ class Writer:
         return [(block.span, answer), *((span, f"__w_order{i}") for i, span in enumerate(behind))]
 
     def bound(self, block: QueryBlock, mark: Callable[[Fragment], str], ordering: tuple[Span, ...] = ()) -> BoundBlock:
-        """Return a windowed block bound, its relations without rows for the analysis; ``ordering``: see there."""
-        return bind_block(self.context, self.text, block, self._analysis(), mark, ordering)
+        """Return a windowed block bound, its relations without rows for the analysis; ``ordering``: see there.
+
+        Raises:
+            WarehouseError: see there; and the block speaks of a row of the query around it.
+        """
+        try:
+            return bind_block(self.context, self.text, block, self._analysis(), mark, ordering)
+        except WarehouseError as error:
+            (told, *_) = error.diagnostics
+            if told.condition.startswith("UNRESOLVED_COLUMN") and told.span and self._is_outer(block, told.span):
+                fail("WAREHOUSE_CORRELATED_WINDOW", told.span, name=told.span.of(self.text.text).strip())
+            raise
+
+    def _is_outer(self, block: QueryBlock, place: Span) -> bool:
+        """Say whether a name that ``block`` does not know is qualified by a relation of a query around it."""
+        qualifier = next(iter(self.text.words(place)))
+        around = (
+            b.relation for b in self.text.shape.blocks if b is not block and b.span.covers(block.span) and b.relation
+        )
+        return any(qualifier.text.lower() in self.text.aliases(relation) for relation in around)
 
     def assignments(self) -> Assignments:
         """Return what renders windows that are assigned and not aggregated."""

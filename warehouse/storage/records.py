@@ -41,7 +41,7 @@ class Records:
         self._folder, self._file = folder, folder / "catalog" / "kept.json"
         read = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
         self.verified = {self._absolute(path): verified(found) for path, found in read.get("verified", {}).items()}
-        self.cached: set[str] = set(read.get("cached", []))
+        self.cached: set[str] = set(map(str.lower, read.get("cached", [])))
 
     def save(self) -> None:
         """Write what is known, of tables that are still there."""

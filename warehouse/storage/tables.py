@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -111,6 +113,23 @@ class KeptTables:
             self._records.save()
         return warnings
 
+    @contextmanager
+    def reshaped(self, spark: SparkSession, table: Name | None, schema: str) -> Iterator[None]:
+        """Let a statement change what a table's columns are: it leaves memory before, and is read into it again.
+
+        Where the table is in memory Spark would compute that anew after the change, by the plan from before it.
+        """
+        name = _qualified(table, schema) if table else None
+        if name is None or name not in self._records.cached:
+            yield
+            return
+        spark.sql(f"UNCACHE TABLE IF EXISTS {name}")
+        try:
+            yield
+        finally:
+            with suppress(AnalysisException):  # it was renamed: what follows its statement keeps it
+                spark.sql(f"CACHE LAZY TABLE {name}")
+
     def _cache(self, spark: SparkSession, name: str, wanted: bool) -> None:
         spark.sql(f"UNCACHE TABLE IF EXISTS {name}")
         self._records.cached.discard(name)
@@ -206,9 +225,9 @@ def _is_kept_in_memory(spark: SparkSession, name: str) -> bool:
 
 
 def _qualified(table: Name, schema: str) -> str:
-    """Return a table's name with its schema, as SQL text."""
-    parts = table.parts if len(table.parts) > 1 else (schema, *table.parts)
-    return ".".join(map(quote_name, parts))
+    """Return a table's name with its schema, as SQL text, the same however it is written."""
+    parts = table.parts[-2:] if len(table.parts) > 1 else (schema, *table.parts)
+    return ".".join(quote_name(part).lower() for part in parts)
 
 
 def _path(spark: SparkSession, parts: tuple[str, ...], schema: str) -> str | None:

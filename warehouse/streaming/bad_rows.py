@@ -20,6 +20,8 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem
+from warehouse.language.fragments import of
+from warehouse.planning.context import Analyzer
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import panes, upkeep
 from warehouse.streaming.layout import BAD, POSITION, WHY, quoted, schema_of
@@ -159,6 +161,15 @@ def drop(folder: Path, schema: str, name: str) -> None:
 def of_stream(entry: StreamEntry) -> tuple[str, str, tuple[Column, ...]]:
     """Return a stream as the ``source`` of ``append``."""
     return entry.schema, entry.name, entry.columns
+
+
+def of_table(folder: Path, entry: StreamingTableEntry, analyzer: Analyzer) -> tuple[Column, ...]:
+    """Return the columns of what was set aside of a streaming table's rows; readers of its panes see some more."""
+    if not exists(folder, entry.schema, entry.name):
+        return entry.columns
+    ours = {column.name for column in _stored(())}
+    kept = analyzer.columns(of(f"SELECT * FROM {panes.delta_path(table_path(folder, entry.schema, entry.name))}"))
+    return tuple(column for column in kept if column.name not in ours)
 
 
 def _stored(columns: Sequence[Column]) -> tuple[Column, ...]:

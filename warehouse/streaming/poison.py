@@ -59,7 +59,8 @@ def set_aside(frame: DataFrame, columns: tuple[Column, ...], probe: Probe) -> Da
         middle = (low + high) // 2
         halves += [(low, middle), (middle, high)]
     whole = "to_json(struct(" + ", ".join(quote_name(c.name) for c in columns) + "))"
-    why = F.create_map(*(F.lit(part) for pair in found for part in pair))[F.col(ID)] if found else F.lit(None)
+    conditions = [part for number, told in found for part in (F.lit(number).cast("bigint"), F.lit(told))]
+    why = F.create_map(*conditions)[F.col(ID)] if found else F.lit(None)
     known = F.col(WHY) if WHY in frame.columns else F.lit(None)
     marked = numbered.withColumn(BAD, F.coalesce(BAD, F.when(why.isNotNull(), F.expr(whole))))
     return marked.withColumn(WHY, F.coalesce(known, why.cast("string"))).drop(ID)

@@ -54,7 +54,7 @@ def keep(
         for part in parts[1:]:
             parts[0] = parts[0].unionByName(part, allowMissingColumns=True)
         if parts:
-            columns = (*_name(source), source.columns)
+            columns = (*_name(source, reader), source.columns)
             bad_rows.append(parts[0].sparkSession, home, columns, reader, (number, intent.step), parts[0], at)
             faults.passed("bad_rows")
     return sum(s.bad for s in seen) + sum(untimed.values())
@@ -80,16 +80,14 @@ def _unplaced(query: StreamingQuery) -> str:
     return bad_rows.GAP_NOT_POSITIVE if sessions else bad_rows.NO_WINDOW
 
 
-def folders(query: StreamingQuery, home: Path) -> set[Path]:
-    """Return where the bad rows of a query's sources are kept."""
-    return {bad_rows.table_path(home, *_name(source)) for source in query.sources}
+def folders(query: StreamingQuery, reader: StreamingTableEntry, home: Path) -> set[Path]:
+    """Return where the bad rows of the sources of ``reader``, whose query is ``query``, are kept."""
+    return {bad_rows.table_path(home, *_name(source, reader)) for source in query.sources}
 
 
-def _name(source: StreamSource) -> tuple[str, str]:
+def _name(source: StreamSource, reader: StreamingTableEntry) -> tuple[str, str]:
     """Return the schema and the name of what is read."""
-    return (source.entry.schema, source.entry.name) if source.entry else _split_name(source.name)
-
-
-def _split_name(name: str) -> tuple[str, str]:
-    parts = [p.strip("`") for p in name.split(".")]
-    return (parts[-2] if len(parts) > 1 else "default"), parts[-1]
+    if source.entry:
+        return source.entry.schema, source.entry.name
+    parts = source.reference.name.parts
+    return (parts[-2] if len(parts) > 1 else reader.current), parts[-1]

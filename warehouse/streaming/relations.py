@@ -61,10 +61,13 @@ def function_relation(
         if call.function == "bad_rows":
             if stream is not None:
                 return bad_rows.relation(home, stream.schema, stream.name, stream.columns)
-            known = context.analyzer.table_columns(call.argument)
-            if known is None or entry is not None:
+            if entry is not None:
+                known = bad_rows.of_table(home, entry, context.analyzer)
+                return bad_rows.relation(home, entry.schema, entry.name, known)
+            found = context.analyzer.table_columns(call.argument)
+            if found is None:
                 _not_found(context, call, "stream")
-            return bad_rows.relation(home, schema, name, known)
+            return bad_rows.relation(home, schema, name, found)
         if entry is None:
             _not_found(context, call, "streaming table")
         folder, log = table_folder(home, entry), step_log(home, entry)

@@ -135,7 +135,7 @@ class Runner:
         if self.state:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
-        aside = rejected.folders(self.query, self.home)
+        aside = rejected.folders(self.query, self.entry, self.home)
         follow = partial(upkeep.after, self.session, self.folder, last, record, self.appends.placement, aside)
         if self.meanwhile:
             self.meanwhile.submit(follow)

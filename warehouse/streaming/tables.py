@@ -290,6 +290,7 @@ class StreamingTables:
         self.stop(entry, quiet=True)
         self._forget(entry)
         self._discard(entry.id)
+        bad_rows.drop(self.home, entry.schema, entry.name)
 
     def _discard(self, identity: str) -> None:
         """Remove the bad rows and the folder of a table that no entry names any more, in this order."""

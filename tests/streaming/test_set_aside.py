@@ -1,0 +1,40 @@
+"""Rows on which a query's own expressions fail are set aside, wherever they lie, and can be asked for."""
+
+from __future__ import annotations
+
+from tests.statements import rows_of
+from warehouse.engine import Engine
+
+
+def test_a_bad_row_in_the_first_of_several_partitions(engine: Engine, schema: str) -> None:
+    values = ("('a', 1)", "('z', 0)", "('b', 2)", "('y', 0), ('c', 4)")
+    written = ";".join(f"INSERT INTO s VALUES {value}" for value in values)
+    rows_of(engine, f"CREATE TABLE s (k STRING, v INT); {written}")
+    rows_of(engine, "CREATE STREAMING TABLE t AS SELECT k, 4 DIV v AS x FROM STREAM s")
+    rows_of(engine, "CREATE STREAMING TABLE n AS SELECT sum(4 DIV v) AS x FROM STREAM s TRIGGER EVERY ROW")
+    assert rows_of(engine, "SELECT * FROM t ORDER BY k") == [
+        {"k": k, "x": x} for k, x in zip("abc", (4, 2, 1), strict=True)
+    ]
+    assert rows_of(engine, "SELECT * FROM n") == [{"x": 7}]
+    bad = rows_of(engine, "SELECT k, _why, _table FROM bad_rows('s') ORDER BY k, _table")
+    assert [(b["k"], b["_why"], b["_table"].rpartition(".")[2]) for b in bad] == [
+        (k, "DIVIDE_BY_ZERO", table) for k in "yz" for table in "nt"
+    ]
+
+
+def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> None:
+    rows_of(
+        engine,
+        "CREATE TABLE s (k STRING, v INT); INSERT INTO s VALUES ('a', 1), ('z', 0);"
+        "CREATE STREAMING TABLE most AS SELECT k, max(v) AS v FROM STREAM s GROUP BY k TRIGGER EVERY ROW RETRACTING",
+    )
+    assert rows_of(engine, "SELECT * FROM bad_rows('most')") == []
+    rows_of(engine, "CREATE STREAMING TABLE t AS SELECT k, 10 DIV v AS x FROM STREAM most")
+    assert rows_of(engine, "SELECT * FROM t") == [{"k": "a", "x": 10}]
+    assert rows_of(engine, "SELECT k, v, _why FROM bad_rows('most')") == [{"k": "z", "v": 0, "_why": "DIVIDE_BY_ZERO"}]
+    rows_of(
+        engine,
+        "DROP STREAMING TABLE t; DROP STREAMING TABLE most;"
+        "CREATE STREAMING TABLE most AS SELECT max(v) AS most FROM STREAM s TRIGGER EVERY ROW RETRACTING",
+    )
+    assert rows_of(engine, "SELECT most, _why FROM bad_rows('most')") == []

@@ -1,0 +1,27 @@
+"""The warehouse's own switches, known to Spark, which lists them (``SET -v``) and takes nothing but booleans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SWITCHES = {
+    "warehouse.aggregation.once": "Whether an aggregation runs in one task where its rows are all there already.",
+    "warehouse.distribution": "Whether DISTRIBUTE BY holds: of what is written, and of what is read and joined.",
+    "warehouse.gathering": "Whether one tally counts what Delta's statistics of a column are.",
+    "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
+    "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",
+    "warehouse.pruning": "Whether partitions are chosen on the driver, by the statistics of their files.",
+    "warehouse.statistics": "Whether plans go by what the statistics of files say of ranges and sizes.",
+}
+"""What is on unless it is set to false, and what for."""
+
+
+def install(view: Any) -> None:
+    """Declare the switches in a JVM; in one that knows them already, do nothing.
+
+    Source: https://spark.apache.org/docs/latest/sql-ref-syntax-aux-conf-mgmt-set.html
+    """
+    conf = getattr(getattr(view.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
+    for name, meaning in SWITCHES.items():
+        if not conf.containsConfigKey(name):
+            conf.buildConf(name).doc(meaning).booleanConf().createWithDefault(True)
