@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from pyspark.errors import AnalysisException
@@ -163,6 +164,10 @@ class SparkAnalyzer:
         found = StreamsInPlan(self._analyzed(query)._jdf.queryExecution().analyzed(), mark).misuse
         return found.name if found else None
 
+    def delta_tables(self, query: Fragment) -> tuple[tuple[str, Path], ...]:
+        """Return names and folders of the Delta tables that a query reads as they are when it runs."""
+        return tuple(_delta_tables(self._analyzed(query)._jdf.queryExecution().analyzed()))
+
     def multiplies(self, query: Fragment) -> bool:
         """Say whether a query may make several rows of one: it generates rows, or joins."""
         plan = self._analyzed(query)._jdf.queryExecution().analyzed()
@@ -195,6 +200,19 @@ class SparkAnalyzer:
     def aggregate_functions(self) -> frozenset[str]:
         """Return the names of the aggregate functions."""
         return AGGREGATES
+
+
+def _delta_tables(plan: Any) -> Iterator[tuple[str, Path]]:
+    """Yield name and folder of each Delta table below a plan; of a fixed version there is nothing to say."""
+    for parts in (plan.children(), plan.subqueries()):
+        for i in range(parts.size()):
+            yield from _delta_tables(parts.apply(i))
+    if plan.nodeName() == "LogicalRelation" and hasattr(plan.relation(), "location"):
+        files = plan.relation().location()
+        if files.getClass().getSimpleName() == "TahoeLogFileIndex" and not files.isTimeTravelQuery():
+            path = Path(files.path().toUri().getPath())
+            named = plan.catalogTable()
+            yield (named.get().identifier().unquotedString() if named.isDefined() else str(path)), path
 
 
 def _plan_repeats(plan: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from warehouse.catalog.entries import Column
 from warehouse.dataflow.query import WindowedQuery
@@ -132,8 +133,9 @@ def _stateless(
         if not text.reads_stream(block):
             fail("WAREHOUSE_UNION_WITH_TABLE", block.span)
     analysis = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)
-    columns = context.analyzer.columns(with_list(text) + analysis(body))
-    checks.check_places(context, with_list(text) + analysis(body), sources)
+    analyzed = with_list(text) + analysis(body)
+    columns = context.analyzer.columns(analyzed)
+    checks.check_places(context, analyzed, sources)
     checks.duplicate_names(columns, roots[0].select)
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
@@ -146,9 +148,17 @@ def _stateless(
     else:
         aliased = ", ".join([*(quote_name(n) for n in names), "__w_row", "__w_arrival"])
         wanted = "SELECT * FROM (" + inner + f") AS __w_q ({aliased})"
-    checks.check_deterministic(context, with_list(text) + analysis(body), roots[0].select)
+    checks.check_deterministic(context, analyzed, roots[0].select)
     named, origin = _taken_apart(text, writer, roots, columns) or ((), inner.text)
-    return StreamingQuery(SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin)
+    joined = _joined(context, analyzed, sources)
+    return StreamingQuery(
+        SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin, joined=joined
+    )  # fmt: skip
+
+
+def _joined(context: Context, analyzed: Fragment, sources: tuple[StreamSource, ...]) -> tuple[tuple[str, Path], ...]:
+    """Return the tables that rows of the sources meet, where these can be taken back."""
+    return context.analyzer.delta_tables(analyzed) if any(s.retracts or s.replaces for s in sources) else ()
 
 
 def _taken_apart(
@@ -188,7 +198,8 @@ def _windowed(
     columns = tuple(Column(o.name, o.type) for o in query.result)
     origin = of(with_list(text)).text + bound.origin(writer).text
     return StreamingQuery(
-        SourceText(text.text), sources, relation, query, columns, named=bound.named, origin=origin
+        SourceText(text.text), sources, relation, query, columns, named=bound.named, origin=origin,
+        joined=_joined(context, analysis, sources),
     )  # fmt: skip
 
 

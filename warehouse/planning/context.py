@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from warehouse.catalog.entries import Column, ModelEntry, ModelVersion
@@ -43,6 +44,9 @@ class Analyzer(Protocol):
 
     def misuse(self, query: Fragment, mark: str) -> str | None:
         """Return what a query does that no stream allows, of relations with a ``mark`` in a filter; see ``checks``."""
+
+    def delta_tables(self, query: Fragment) -> tuple[tuple[str, Path], ...]:
+        """Return names and folders of the Delta tables that a query reads as they are when it runs."""
 
     def multiplies(self, query: Fragment) -> bool:
         """Say whether a query may make several rows of one."""

@@ -164,6 +164,8 @@ def table_lines(query: StreamingQuery) -> Iterator[str]:
         elif source.kind is SourceKind.CHANGES:
             mark = f"the watermark of {source.name}"
         yield f"source {number + 1}: {source.kind.name.lower()} {source.name}, {mark}"
+    for name, _ in query.joined:
+        yield f"beside: {name}, which has to stay as it is, since rows of the sources can be taken back"
     if query.windowed is None:
         yield "stateless: each row that arrives is one row of the table"
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from warehouse.catalog.entries import Column
 from warehouse.dataflow.query import WindowedQuery
@@ -47,6 +48,7 @@ class StreamingQuery:
         assigned: the windows that its rows are given without being aggregated.
         place: the user's words for the first stream, to point at when reading it fails.
         named: the columns that ``input`` computes for each row, by name, as SQL; empty where they cannot be told apart.
+        joined: names and folders of the Delta tables beside rows that can be taken back.
         origin: what ``input`` computes them from, as text: FROM, WHERE and the WITH list.
     """
 
@@ -59,6 +61,7 @@ class StreamingQuery:
     place: Span | None = None
     named: tuple[tuple[str, str], ...] = ()
     origin: str = ""
+    joined: tuple[tuple[str, Path], ...] = ()
 
     @property
     def untimed(self) -> str:

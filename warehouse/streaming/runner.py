@@ -23,12 +23,13 @@ from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
+from warehouse.errors import fail
 from warehouse.execution.frames import figures
 from warehouse.execution.relations import Plans, Relations
 from warehouse.execution.spark_errors import RAISED
 from warehouse.language.statements import Mode
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import changes, faults, late, panes, rejected, upkeep
+from warehouse.streaming import changes, faults, joined, late, panes, rejected, upkeep
 from warehouse.streaming.appends import Appends
 from warehouse.streaming.grouping import NO_ROWS, Arrived, gathered, grouped, tell
 from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at, rows_seen, size_of
@@ -121,6 +122,8 @@ class Runner:
         """
         started = time.monotonic()
         last = self.log.last()
+        if table := joined.changed(self.folder, self.query.joined, last.step > 0) if self.query.joined else None:
+            fail("WAREHOUSE_JOINED_TABLE_CHANGED", table=table, name=self.entry.name)
         if frames:
             frames = [changes.restored(f, self.home, s) for f, s in zip(frames, self.query.sources, strict=True)]
         with ExitStack() as kept:
