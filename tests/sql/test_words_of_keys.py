@@ -26,36 +26,43 @@ def rows(engine: Engine) -> Iterator[Rows]:
         yield rows
 
 
-@pytest.mark.parametrize(
-    ("item", "keys", "value"),
-    [
-        ("to_json(struct(k, sum(x) AS total, count(*)))", "k", '{"k":"a","total":1,"col3":1}'),
-        ("to_json(struct(s.k, (k, day) AS both))", "k, day", '{"k":"a","both":{"k":"a","day":7}}'),
-        ("to_json((upper(k), `day`))", "k, day", '{"col1":"A","day":7}'),
-        ("to_json(struct(window_start, k))", "k", '{"window_start":"2024-01-02T00:00:00.000Z","k":"a"}'),
-        ("typeof(struct(k))", "k", "struct<k:string>"),
-        ("struct(k, day).day", "k, day", 7),
-        ("(k, day) IN (('a', 7))", "k, day", True),
-        ("filter(array('a', 'z'), k -> k <> s.k)", "s.k", ["z"]),
-        ("transform(tags, (k, day) -> k || s.k || day)", "s.k, tags", ["pa0", "aa1"]),
-        ("k || filter(array('y'), k -> k > 'b')[0] || k", "k", "aya"),
-        ("transform(array(1), window_start -> window_start + 1)", "k", [2]),
-        ("CAST(max(ts) AS date)", "date", date(2024, 1, 2)),
-        ("max(ts)::date", "date", date(2024, 1, 2)),
-        ("DATE'2024-01-01' < date", "date", True),
-        ("extract(day FROM max(ts)) + day", "day", 9),
-        ("CAST(dateadd(day, day, max(ts)) AS DATE)", "day", date(2024, 1, 9)),
-        ("date_diff(day, min(ts), max(ts)) + day", "day", 7),
-        ("CAST(max(ts) + INTERVAL 1 day AS DATE)", "day", date(2024, 1, 3)),
-        ("substring(k FROM 1) || trim(k FROM 'aba')", "k", "ab"),
-    ],
-)
-def test_an_item_over_keys(rows: Rows, request: pytest.FixtureRequest, item: str, keys: str, value: object) -> None:
-    query = f"SELECT {item} AS v, count(*) AS n FROM {{}} s GROUP BY {keys} WINDOW FIXED (ts, SIZE INTERVAL 1 DAY)"
-    assert rows(query.format("s")) == [{"v": value, "n": 1}]
-    name = f"t{request.node.callspec.indices['item']}"
-    rows(f"CREATE STREAMING TABLE {name} AS {query.format('STREAM s')} TRIGGER EVERY ROW")
-    assert rows(f"SELECT * FROM {name}") == [{"v": value, "n": 1}]
+ITEMS = [
+    ("to_json(struct(k, sum(x) AS total, count(*)))", "k", '{"k":"a","total":1,"col3":1}'),
+    ("to_json(struct(s.k, (k, day) AS both))", "k, day", '{"k":"a","both":{"k":"a","day":7}}'),
+    ("to_json((upper(k), `day`))", "k, day", '{"col1":"A","day":7}'),
+    ("to_json(struct(window_start, k))", "k", '{"window_start":"2024-01-02T00:00:00.000Z","k":"a"}'),
+    ("typeof(struct(k))", "k", "struct<k:string>"),
+    ("struct(k, day).day", "k, day", 7),
+    ("(k, day) IN (('a', 7))", "k, day", True),
+    ("filter(array('a', 'z'), k -> k <> s.k)", "s.k", ["z"]),
+    ("transform(tags, (k, day) -> k || s.k || day)", "s.k, tags", ["pa0", "aa1"]),
+    ("k || filter(array('y'), k -> k > 'b')[0] || k", "k", "aya"),
+    ("transform(array(1), window_start -> window_start + 1)", "k", [2]),
+    ("CAST(max(ts) AS date)", "date", date(2024, 1, 2)),
+    ("max(ts)::date", "date", date(2024, 1, 2)),
+    ("DATE'2024-01-01' < date", "date", True),
+    ("extract(day FROM max(ts)) + day", "day", 9),
+    ("CAST(dateadd(day, day, max(ts)) AS DATE)", "day", date(2024, 1, 9)),
+    ("date_diff(day, min(ts), max(ts)) + day", "day", 7),
+    ("CAST(max(ts) + INTERVAL 1 day AS DATE)", "day", date(2024, 1, 3)),
+    ("substring(k FROM 1) || trim(k FROM 'aba')", "k", "ab"),
+]
+"""An item, the keys that it is over, and its value."""
+
+
+@pytest.mark.parametrize(("item", "keys", "value"), ITEMS)
+def test_an_item_over_keys(rows: Rows, item: str, keys: str, value: object) -> None:
+    query = f"SELECT {item} AS v, count(*) AS n FROM s GROUP BY {keys} WINDOW FIXED (ts, SIZE INTERVAL 1 DAY)"
+    assert rows(query) == [{"v": value, "n": 1}]
+
+
+def test_all_of_them_in_a_streaming_table(rows: Rows) -> None:
+    listed = ", ".join(f"{item} AS v{number}" for number, (item, _, _) in enumerate(ITEMS))
+    rows(
+        f"CREATE STREAMING TABLE t AS SELECT {listed} FROM STREAM s s GROUP BY s.k, date, day, tags"
+        " WINDOW FIXED (ts, SIZE INTERVAL 1 DAY) TRIGGER EVERY ROW"
+    )
+    assert rows("SELECT * FROM t") == [{f"v{number}": value for number, (_, _, value) in enumerate(ITEMS)}]
 
 
 def test_having_over_a_struct_of_keys(rows: Rows) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -34,8 +35,8 @@ def made(engine: Engine, query: str) -> None:
     [
         ("joined", "UPDATE d SET name = 'B' WHERE id = 1"),
         ("asked", "DELETE FROM d"),
-        ("through a view", "INSERT INTO d VALUES (3, 'A')"),
-        ("row by row", "UPDATE d SET name = 'B' WHERE id = 1"),
+        soaked("through a view", "INSERT INTO d VALUES (3, 'A')"),
+        soaked("row by row", "UPDATE d SET name = 'B' WHERE id = 1"),
     ],
 )
 def test_a_change_is_refused_and_a_new_start_is_right(engine: Engine, schema: str, reader: str, change: str) -> None:
@@ -72,6 +73,15 @@ def test_a_table_of_the_same_version_that_took_its_place_is_another(engine: Engi
         "INSERT INTO d VALUES (1, 'B'); INSERT INTO d VALUES (2, 'B')",
     )
     with pytest.raises(WarehouseError, match="holds other rows"):
+        rows_of(engine, MORE)
+
+
+def test_a_streaming_table_that_is_joined_as_a_table_is_named(engine: Engine, schema: str) -> None:
+    rows_of(engine, START + "; CREATE STREAMING TABLE names AS SELECT id, name FROM STREAM d")
+    query = "SELECT sum(x) AS x FROM STREAM mid JOIN names USING (id) TRIGGER EVERY ROW"
+    rows_of(engine, f"CREATE STREAMING TABLE t AS {query}")
+    rows_of(engine, f"{MORE}; INSERT INTO d VALUES (3, 'C'); REFRESH STREAMING TABLE names; SELECT * FROM t")
+    with pytest.raises(WarehouseError, match=f"{schema}.names holds other rows"):
         rows_of(engine, MORE)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -33,20 +34,20 @@ def rows(engine: Engine) -> Iterator[Rows]:
     "query",
     [
         "SELECT to_json(struct(*)) AS j FROM STREAM s",
-        "SELECT s.* EXCEPT (x), to_json(struct(s.* EXCEPT (x))) AS j, x * 2 AS y FROM STREAM s",
+        soaked("SELECT s.* EXCEPT (x), to_json(struct(s.* EXCEPT (x))) AS j, x * 2 AS y FROM STREAM s"),
         "SELECT q.*, d.name FROM (SELECT k FROM STREAM s) q JOIN d ON d.k = q.k",
         "SELECT d.*, to_json(struct(*)) AS j, to_json(struct(d.*)) AS i FROM STREAM s JOIN d USING (k)",
-        "SELECT `Q`.*, to_json(struct(`Q`.*)) AS j FROM (SELECT k FROM STREAM s) AS q",
-        "SELECT q.*, to_json(struct(*)) AS j FROM (SELECT k, x FROM STREAM s) AS q (a, b)",
+        soaked("SELECT `Q`.*, to_json(struct(`Q`.*)) AS j FROM (SELECT k FROM STREAM s) AS q"),
+        soaked("SELECT q.*, to_json(struct(*)) AS j FROM (SELECT k, x FROM STREAM s) AS q (a, b)"),
         "WITH c AS (SELECT *, to_json(struct(*)) AS j FROM STREAM s) SELECT c.*, to_json(struct(c.*)) AS jj FROM c",
         "SELECT s.p.*, to_json(struct(s.p.*)) AS j FROM STREAM s",
-        "SELECT x FROM STREAM s WHERE to_json(struct(*)) LIKE '%w_row%' OR x = (SELECT 3)",
-        "SELECT seen.*, (SELECT to_json(max(struct(*))) FROM d) AS most FROM seen",
+        soaked("SELECT x FROM STREAM s WHERE to_json(struct(*)) LIKE '%w_row%' OR x = (SELECT 3)"),
+        soaked("SELECT seen.*, (SELECT to_json(max(struct(*))) FROM d) AS most FROM seen"),
         "SELECT to_json(struct(*)) AS j FROM STREAM s UNION ALL SELECT to_json(struct(*)) FROM seen",
         "SELECT *, to_json(struct(*)) AS j FROM STREAM s"
         " WINDOW SLIDING (at, SIZE INTERVAL 1 MINUTE, EVERY INTERVAL 30 SECONDS)",
         "SELECT to_json(struct(w.*)) AS j FROM TUMBLE(TABLE STREAM s, DESCRIPTOR(at), INTERVAL 1 MINUTE) AS w",
-        "SELECT s.*, n FROM STREAM s LATERAL VIEW explode(array(x, 2)) e AS n",
+        soaked("SELECT s.*, n FROM STREAM s LATERAL VIEW explode(array(x, 2)) e AS n"),
         "SELECT k, to_json(max(struct(*))) AS j, count(*) AS n FROM STREAM s GROUP BY k TRIGGER EVERY ROW",
         "SELECT k, to_json(max(struct(* EXCEPT (k)))) AS j FROM STREAM s GROUP BY k"
         " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER EVERY ROW",
@@ -54,7 +55,7 @@ def rows(engine: Engine) -> Iterator[Rows]:
         " GROUP BY k TRIGGER EVERY ROW",
         "SELECT d.name, to_json(max(struct(d.*))) AS a, max(struct(s.*)) AS b, max((SELECT max(struct(*)) FROM d)) AS c"
         " FROM STREAM s JOIN d ON d.k = s.k GROUP BY d.name TRIGGER EVERY ROW",
-        "SELECT DISTINCT hash(*) AS h, to_json(struct(s.*)) AS j FROM STREAM s",
+        soaked("SELECT DISTINCT hash(*) AS h, to_json(struct(s.*)) AS j FROM STREAM s"),
     ],
 )
 def test_a_star_means_what_it_means_of_a_table(rows: Rows, request: pytest.FixtureRequest, query: str) -> None:

@@ -158,7 +158,10 @@ def _stateless(
 
 def _joined(context: Context, analyzed: Fragment, sources: tuple[StreamSource, ...]) -> tuple[tuple[str, Path], ...]:
     """Return the tables that rows of the sources meet, where these can be taken back."""
-    return context.analyzer.delta_tables(analyzed) if any(s.retracts or s.replaces for s in sources) else ()
+    if not any(source.retracts or source.replaces for source in sources):
+        return ()
+    ours = {table.id: table.qualified for table in context.catalog.streaming_tables()}  # in whose folders panes are
+    return tuple((ours.get(path.parent.name, name), path) for name, path in context.analyzer.delta_tables(analyzed))
 
 
 def _taken_apart(
