@@ -37,7 +37,9 @@ def changed(folder: Path, tables: tuple[tuple[str, Path], ...], begun: bool) -> 
 
 
 def _stand(table: Path) -> list:
-    """Return a table's newest version and what tells its commit from any other."""
+    """Return a table's newest version and what tells its commit from any other; of a table that is gone, nothing."""
+    if not (table / "_delta_log").is_dir():
+        return []
     version = newest_version(table)
     return [version, _digest(table, version)]
 
@@ -52,6 +54,8 @@ def _commit(table: Path, version: int) -> Path:
 
 def _same_rows(table: Path, then: list, now: list) -> bool:
     """Say whether the commits between, of a table that is still the same, changed no row; such as OPTIMIZE's."""
+    if not then or not now:
+        return False
     (version, digest), newest = then, now[0]
     commits = [_commit(table, number) for number in range(version, newest + 1)]
     if not commits or not all(commit.exists() for commit in commits) or _digest(table, version) != digest:
