@@ -168,9 +168,9 @@ def run(connection: socket.socket, asked: Request) -> int:
         gone, refused = False, None
         while True:
             kind, data = frames.receive(connection)
-            if kind == b"X" and refused is not None:
-                raise refused
             if kind == b"X":
+                if refused is not None:
+                    raise refused
                 return int(data)
             if kind == b"E":
                 sys.stderr.buffer.write(data)

@@ -164,7 +164,7 @@ class Writer:
 
     def _is_outer(self, block: QueryBlock, place: Span) -> bool:
         """Say whether a name that ``block`` does not know is qualified by a relation of a query around it."""
-        qualifier = next(iter(self.text.words(place)))
+        qualifier = self.text.words(place)[0]
         around = (
             b.relation for b in self.text.shape.blocks if b is not block and b.span.covers(block.span) and b.relation
         )

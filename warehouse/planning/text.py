@@ -39,20 +39,21 @@ class Text:
 
     def streaming(self, span: Span) -> frozenset[str]:
         """Return, in lower case, the names by which relations inside ``span`` go that hold a stream."""
-        words = self.words(span)
-        subqueries = {
+        subqueries = (
             name.text
-            for name, its in scan.named_subqueries(words)
+            for name, its in scan.named_subqueries(self.words(span))
             if any(its.covers(s.span) for s in self.shape.streams)
-        }
+        )
         streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
         calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
-        return frozenset(name.strip("`").lower() for name in (*subqueries, *streams, *calls))
+        return _names(*subqueries, *streams, *calls)
 
     def aliases(self, span: Span) -> frozenset[str]:
         """Return, in lower case, the names by which relations inside ``span`` go."""
-        streams = ((s.alias or s.name.last) for s in self.shape.streams if span.covers(s.span))
         subqueries = (name.text for name, _ in scan.named_subqueries(self.words(span)))
         plain = ((r.alias or r.name.last) for r in self.shape.relations if span.covers(r.span))
-        calls = (c.alias for c in self.shape.calls if c.alias and span.covers(c.span))
-        return frozenset(name.strip("`").lower() for name in (*subqueries, *streams, *plain, *calls))
+        return self.streaming(span) | _names(*subqueries, *plain)
+
+
+def _names(*written: str) -> frozenset[str]:
+    return frozenset(name.strip("`").lower() for name in written)
