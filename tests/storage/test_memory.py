@@ -53,6 +53,46 @@ def test_a_join_of_cached_tables_has_no_exchange(engine: Engine, rows: Rows, mad
         rows("RESET spark.sql.autoBroadcastJoinThreshold")
 
 
+def test_partitions_are_left_out_where_nobody_needs_all(rows: Rows, made: None) -> None:
+    """A distributed table's stay where an operator, or a table that is written like it, needs them."""
+    rows(
+        "CREATE TABLE s TBLPROPERTIES ('cache' = 'true', 'partitions' = '8') AS SELECT id % 3 AS k, id AS v"
+        " FROM range(30) DISTRIBUTE BY k"
+    )
+    wanted = [{"n": 10, "v": 28}]
+    for query in ("SELECT count(*) AS n, max(v) AS v FROM s WHERE k = 1",
+                  "SELECT sum(n) AS n, max(v) AS v FROM (SELECT max(v) AS v, count(*) AS n FROM s WHERE k = 1"
+                  " GROUP BY v % 5)"):  # fmt: skip
+        assert "partitions read: 1 of 8" in plan(rows, query)
+        assert rows(query) == wanted
+    both = "FROM s l JOIN s r USING (k) WHERE k = 1"
+    for query in ("SELECT count(*) AS n, max(v) AS v FROM s WHERE k = 1 GROUP BY k",
+                  f"SELECT /*+ MERGE(r) */ count(DISTINCT l.v) AS n, max(r.v) AS v {both}"):  # fmt: skip
+        text = plan(rows, query)
+        assert "Exchange hashpartitioning(k" not in text and "partitions read: 1 of 8" not in text
+        assert rows(query) == wanted
+    assert rows(
+        "SELECT sum(k) AS k, count(*) AS n FROM (SELECT k, v FROM s WHERE k = 1"
+        " UNION ALL SELECT k, v FROM s WHERE k = 2 UNION ALL SELECT k, v FROM s WHERE k > 2)"
+    ) == [{"k": 30, "n": 20}]
+    rows("CREATE TABLE like_s TBLPROPERTIES ('copartition' = 's') AS SELECT k FROM s WHERE k = 1 DISTRIBUTE BY k")
+    joined = "SELECT count(*) AS n, max(v) AS v FROM s JOIN (SELECT DISTINCT k FROM like_s) USING (k) GROUP BY k"
+    assert "Exchange hashpartitioning" not in plan(rows, joined) and rows(joined) == wanted
+
+
+def test_rows_that_were_deleted_from_files_leave_memory(rows: Rows) -> None:
+    """Those of files with deletion vectors are chosen as well, and nothing that was deleted is seen."""
+    rows(
+        "CREATE TABLE worn TBLPROPERTIES ('cache' = 'true', 'delta.enableDeletionVectors' = 'true') AS"
+        " SELECT /*+ REPARTITION_BY_RANGE(4, k) */ id AS k, id % 7 AS v FROM range(1000)"
+    )
+    rows("DELETE FROM worn WHERE k BETWEEN 10 AND 19")
+    rows("INSERT INTO worn VALUES (-5, 0)")
+    query = "SELECT count(*) AS n, min(k) AS k FROM worn WHERE k < 100"
+    assert "partitions read: 2 of 5" in plan(rows, query)
+    assert rows(query) == [{"n": 91, "k": -5}]
+
+
 def test_one_sessions_tables_serve_all(engine: Engine, rows: Rows, made: None) -> None:
     """Another session reads the very batches that were put into memory by this one, and adds none."""
     rows("CREATE TABLE spoken AS SELECT id AS k FROM range(100)")

@@ -58,7 +58,7 @@ CASTS = {
 }  # fmt: skip
 
 
-def leaf(chance: random.Random) -> str:
+def comparison(chance: random.Random) -> str:
     column = chance.choice(list(VALUES))
     value = VALUES[column]
     kind = chance.randrange(13)
@@ -95,7 +95,7 @@ def leaf(chance: random.Random) -> str:
 
 def condition(chance: random.Random, depth: int = 0) -> str:
     if depth == 3 or chance.random() < 0.45:
-        return leaf(chance)
+        return comparison(chance)
     if chance.random() < 0.2:
         return f"NOT ({condition(chance, depth + 1)})"
     return f"({condition(chance, depth + 1)} {chance.choice(['AND', 'OR'])} {condition(chance, depth + 1)})"
@@ -108,42 +108,53 @@ def rows(engine: Engine) -> Iterator[Rows]:
 
 @pytest.fixture(scope="module")
 def table(rows: Rows) -> str:
-    """Rows in sixteen files by their order, and one file without any of most values."""
+    """Rows in sixteen files by their order, and one without any of most values; in memory too: ``facts_in_memory``."""
     rows("CREATE TEMPORARY FUNCTION tagged(x STRING) RETURNS STRING RETURN concat(x, '!')")
     rows(f"CREATE TABLE facts AS {MADE}")
     rows("INSERT INTO facts (i) VALUES (NULL)")
+    rows("CACHE TABLE facts_in_memory AS SELECT *, 'no column of the files' AS i2 FROM facts")
     return "facts"
+
+
+def leaf(node: Any) -> Any:
+    while node.children().size():
+        node = node.children().head()
+    return node
 
 
 def scan(engine: Engine, query: str) -> Any:
     """Return the one scan of a query's plan."""
-    node = engine.spark.sql(query)._jdf.queryExecution().executedPlan()
-    while node.children().size():
-        node = node.children().head()
-    if node.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
-        node = node.inputPlan()
-        while node.children().size():
-            node = node.children().head()
-    return node
+    node = leaf(engine.spark.sql(query)._jdf.queryExecution().executedPlan())
+    return leaf(node.inputPlan()) if node.getClass().getSimpleName() == "AdaptiveSparkPlanExec" else node
+
+
+def files(node: Any) -> set[str]:
+    """Return the names of the files that a scan reads, or read into those partitions in memory that it reads."""
+    if node.getClass().getSimpleName() == "PartitionedScan":
+        return set(node.names())
+    names = leaf(node.relation().cachedPlan()).names()
+    return {name for number, name in enumerate(names) if node.partitions().contains(number)}
 
 
 def test_no_condition_leaves_out_a_file_that_holds_a_row_for_it(engine: Engine, rows: Rows, table: str) -> None:
     chance = random.Random(int(os.environ.get("ORACLE_SEED", "11")))
-    pruned = 0
+    pruned = {"PartitionedScan": 0, "MemoryScan": 0}
     for _ in range(CONDITIONS // AT_ONCE):
         asked = [condition(chance) for _ in range(AT_ONCE)]
         counts = ", ".join(f"count_if({c}) AS c{number}" for number, c in enumerate(asked))
         found = rows(f"SELECT _metadata.file_name AS file, {counts} FROM {table} GROUP BY ALL")
         for number, each in enumerate(asked):
-            node = scan(engine, f"SELECT i FROM {table} WHERE {each}")
-            if node.getClass().getSimpleName() != "PartitionedScan":
-                assert not any(r[f"c{number}"] for r in found), each  # Spark saw that nothing can be true
-                continue
-            read = set(node.names())
-            held = {r["file"] for r in found if r[f"c{number}"]}
-            assert held <= read, each
-            pruned += len(read) < len(found)
-    assert pruned > CONDITIONS // 3
+            for source in (table, "facts_in_memory"):
+                node = scan(engine, f"SELECT i FROM {source} WHERE {each}")
+                kind = node.getClass().getSimpleName()
+                if kind not in pruned:
+                    assert not any(r[f"c{number}"] for r in found), each  # Spark saw that nothing can be true
+                    continue
+                read = files(node)
+                wanted = {r["file"] for r in found if r[f"c{number}"]}
+                assert wanted <= read, (source, each)
+                pruned[kind] += len(read) < len(found)
+    assert min(pruned.values()) > CONDITIONS // 3
 
 
 @pytest.mark.parametrize(
@@ -158,13 +169,14 @@ def test_no_condition_leaves_out_a_file_that_holds_a_row_for_it(engine: Engine, 
 )  # fmt: skip
 def test_partitions_read(engine: Engine, rows: Rows, table: str, where: str, read: int) -> None:
     """The plan says how many; as many tasks are started. Without our part Delta alone leaves files out."""
-    query = f"SELECT i FROM {table} WHERE {where}"
-    text = str(rows(f"EXPLAIN {query}")[0]["plan"])
-    if read or "FileScan" in text:
-        assert f"partitions read: {read} of 17" in text, text
-        assert engine.spark.sql(query)._jdf.queryExecution().toRdd().getNumPartitions() == read
     expected = rows(f"SELECT count_if({where}) AS n FROM {table}")[0]["n"]
-    assert rows(f"SELECT count(*) AS n FROM {table} WHERE {where}") == [{"n": expected}]
+    for source in (table, "facts_in_memory"):
+        query = f"SELECT i FROM {source} WHERE {where}"
+        text = str(rows(f"EXPLAIN {query}")[0]["plan"])
+        if read or "FileScan" in text:
+            assert f"partitions read: {read} of 17" in text, text
+            assert engine.spark.sql(query)._jdf.queryExecution().toRdd().getNumPartitions() == read
+        assert rows(f"SELECT count(*) AS n FROM {source} WHERE {where}") == [{"n": expected}]
 
 
 def test_it_can_be_switched_off(rows: Rows, table: str) -> None:

@@ -33,6 +33,8 @@ def compile_ahead(gateway: Any) -> None:
         "Layouts",
         "Scans",
         "PartitionedScan",
+        "MemoryScans",
+        "MemoryScan",
         "CurrentSizes",
         "FewFiles",
         "FromTheLog",

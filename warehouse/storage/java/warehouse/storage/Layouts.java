@@ -65,6 +65,8 @@ public class Layouts {
       rules.addOne(new Marker());
       rules.addOne(new Caution());
       ((SparkSessionExtensions) extensions).injectPostHocResolutionRule(new Gatherer());
+      ((SparkSessionExtensions) extensions).injectQueryStagePrepRule(new Choosing());
+      ((SparkSessionExtensions) extensions).injectColumnar(new ChoosingAtOnce());
     }
   }
 
@@ -127,6 +129,20 @@ public class Layouts {
   private static final class Gatherer extends AbstractFunction1 {
     public Object apply(Object session) {
       return new Gathering((SparkSession) session);
+    }
+  }
+
+  /** Makes the rule of a session that chooses partitions in memory. */
+  private static final class Choosing extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new MemoryScans((SparkSession) session);
+    }
+  }
+
+  /** Makes the same for plans that do not adapt. */
+  private static final class ChoosingAtOnce extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return MemoryScans.columnar((SparkSession) session);
     }
   }
 

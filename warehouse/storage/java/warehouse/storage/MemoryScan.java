@@ -1,0 +1,183 @@
+package warehouse.storage;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.rdd.PartitionPruningRDD$;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
+import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning;
+import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
+import org.apache.spark.sql.execution.ColumnarToRowExec;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.FilterExec;
+import org.apache.spark.sql.execution.InputAdapter;
+import org.apache.spark.sql.execution.ProjectExec;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.WholeStageCodegenExec;
+import org.apache.spark.sql.execution.columnar.InMemoryRelation;
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
+import org.apache.spark.sql.execution.datasources.FilePartition;
+import org.apache.spark.sql.execution.datasources.FileScanRDD;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import scala.collection.immutable.Seq;
+import scala.collection.immutable.Set;
+import scala.collection.immutable.Set$;
+import scala.collection.mutable.ListBuffer;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Spark's scan of a table in memory that leaves out the partitions without a row that the query wants, where Spark
+ * starts a task for each of them, which looks at its batches. A partition was read from files, and what these say of
+ * their rows is true of it. (Map pruning over the memory store: Shark; Zaharia, 3.4.3.)
+ */
+public class MemoryScan extends InMemoryTableScanExec {
+  private transient Set chosen;
+
+  public MemoryScan(Seq attributes, Seq predicates, InMemoryRelation relation) {
+    super(attributes, predicates, relation);
+  }
+
+  /** The same scan, of fewer partitions; itself where nothing is known of them, or asked. */
+  static InMemoryTableScanExec of(InMemoryTableScanExec scan) {
+    if (scan.predicates().isEmpty() || files(scan.relation().cachedPlan()) == null) {
+      return scan;
+    }
+    MemoryScan made = new MemoryScan(scan.attributes(), scan.predicates(), scan.relation());
+    made.copyTagsFrom(scan);
+    return made;
+  }
+
+  /** Spark's rules copy scans; a copy of this one is one of its kind. */
+  public InMemoryTableScanExec copy(Seq attributes, Seq predicates, InMemoryRelation relation) {
+    return new MemoryScan(attributes, predicates, relation);
+  }
+
+  /** Spark keeps a node in place of another one that is equal. */
+  public boolean canEqual(Object other) {
+    return other instanceof MemoryScan;
+  }
+
+  public boolean equals(Object other) {
+    return canEqual(other) && super.equals(other);
+  }
+
+  public int hashCode() {
+    return super.hashCode();
+  }
+
+  /** What travels to executors, inside of operators that know their plan, is Spark's own. */
+  protected Object writeReplace() {
+    return new InMemoryTableScanExec(attributes(), predicates(), relation());
+  }
+
+  public Partitioning outputPartitioning() {
+    return new UnknownPartitioning(partitions().size());
+  }
+
+  public String simpleString(int maxFields) {
+    return super.simpleString(maxFields) + ", partitions read: " + partitions().size() + " of " + all();
+  }
+
+  public RDD doExecute() {
+    return few(super.doExecute());
+  }
+
+  public RDD doExecuteColumnar() {
+    return few(super.doExecuteColumnar());
+  }
+
+  /** A set of numbers is a function that says which are in it, and of Spark's own classes: it travels to executors. */
+  private RDD few(RDD read) {
+    return partitions().size() == all() ? read : PartitionPruningRDD$.MODULE$.create(read, partitions());
+  }
+
+  private int all() {
+    return relation().cacheBuilder().cachedColumnBuffers().getNumPartitions();
+  }
+
+  /** The numbers of the partitions that may hold rows that the query wants. */
+  public synchronized Set partitions() {
+    if (chosen == null) {
+      chosen = choose();
+    }
+    return chosen;
+  }
+
+  private Set choose() {
+    FileSourceScanExec files = files(relation().cachedPlan());
+    Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session()).sessionState().newHadoopConf();
+    Names names = Names.of((PreparedDeltaFileIndex) files.relation().location());
+    Pruning pruning = new Pruning(ofColumnsIn(files), names, configuration);
+    List partitions = CollectionConverters.asJava(((FileScanRDD) files.inputRDD()).filePartitions());
+    ListBuffer kept = new ListBuffer();
+    for (int i = 0; i < partitions.size(); i++) {
+      if (keeps(pruning, ((FilePartition) partitions.get(i)).files())) {
+        kept.addOne(Integer.valueOf(i));
+      }
+    }
+    return (Set) Set$.MODULE$.from(kept);
+  }
+
+  private static boolean keeps(Pruning pruning, PartitionedFile[] files) {
+    for (int i = 0; i < files.length; i++) {
+      if (pruning.keeps(pruning.facts(files[i].toPath()))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What the query asks for, of the columns as the scan of the files has them. */
+  private Seq ofColumnsIn(FileSourceScanExec files) {
+    Map read = new HashMap();
+    for (int i = 0; i < files.output().size(); i++) {
+      Attribute column = (Attribute) files.output().apply(i);
+      read.put(column.exprId(), column);
+    }
+    Map columns = new HashMap();
+    for (int i = 0; i < relation().output().size(); i++) {
+      Object column = read.get(((Attribute) relation().cachedPlan().output().apply(i)).exprId());
+      if (column != null) {
+        columns.put(((Attribute) relation().output().apply(i)).exprId(), column);
+      }
+    }
+    ListBuffer found = new ListBuffer();
+    for (int i = 0; i < predicates().size(); i++) {
+      Expression condition = (Expression) predicates().apply(i);
+      List asked = CollectionConverters.asJava(condition.references().toSeq());
+      boolean known = true;
+      for (int j = 0; j < asked.size(); j++) {
+        known &= columns.containsKey(((Attribute) asked.get(j)).exprId());
+      }
+      if (known) {
+        found.addOne(under(condition, columns));
+      }
+    }
+    return found.toList();
+  }
+
+  private static Expression under(Expression expression, Map columns) {
+    if (expression instanceof Attribute) {
+      return (Expression) columns.get(((Attribute) expression).exprId());
+    }
+    ListBuffer children = new ListBuffer();
+    for (int i = 0; i < expression.children().size(); i++) {
+      children.addOne(under((Expression) expression.children().apply(i), columns));
+    }
+    return children.isEmpty() ? expression : (Expression) expression.withNewChildren(children.toList());
+  }
+
+  /** The scan of a plan that reads a Delta table, partition by partition, and may leave out rows; or null. */
+  private static FileSourceScanExec files(SparkPlan plan) {
+    SparkPlan at = plan;
+    while (at instanceof WholeStageCodegenExec || at instanceof InputAdapter || at instanceof ColumnarToRowExec
+        || at instanceof ProjectExec || at instanceof FilterExec) {
+      at = (SparkPlan) at.children().head();
+    }
+    return at instanceof PartitionedScan ? (FileSourceScanExec) at : null;
+  }
+}
