@@ -61,6 +61,12 @@ def test_every_kind_of_join_is_done_in_place(pair: Engine, kind: str) -> None:
     assert _joins(other) == (0, 1)
 
 
+@pytest.mark.parametrize("kind", ["", "LEFT SEMI"])
+def test_also_with_a_little_table(pair: Engine, kind: str) -> None:
+    plan, rows = _ran(pair, f"SELECT l.k FROM lines l {kind} JOIN few f ON l.k = f.k")
+    assert len(rows) == 400 and "Exchange" not in plan.replace("ReusedExchange", "")
+
+
 def test_several_in_one_stage(pair: Engine) -> None:
     query = (
         "SELECT count(*) FROM lines l JOIN orders o USING (k) JOIN few f ON f.k = l.v % 7"
@@ -89,7 +95,6 @@ def test_also_in_memory(pair: Engine) -> None:
 @pytest.mark.parametrize(
     "query",
     {
-        "a little table": "SELECT count(*) FROM lines JOIN few USING (k)",
         "who hints has chosen": "SELECT /*+ BROADCAST(orders) */ count(*) FROM lines JOIN orders USING (k)",
         "other columns": "SELECT count(*) FROM lines JOIN orders ON lines.v = orders.w",
         "what may turn out small": "SELECT count(*) FROM lines JOIN (SELECT k, sum(w) AS w FROM orders GROUP BY k"

@@ -60,6 +60,10 @@ def test_partitions_are_left_out_where_nobody_needs_all(rows: Rows, made: None) 
         " FROM range(30) DISTRIBUTE BY k"
     )
     wanted = [{"n": 10, "v": 28}]
+    for where, read in (("k = 5000", 1), ("k IN (1, 2) AND few <> 'w9'", 2), ("few = 'w9'", 0), ("runs < 9", 8)):
+        query = f"SELECT * FROM m WHERE {where}"
+        assert f"partitions read: {read} of 8" in plan(rows, query)
+        assert len(rows(query)) == rows(f"SELECT count_if({where}) AS n FROM m")[0]["n"]
     for query in ("SELECT count(*) AS n, max(v) AS v FROM s WHERE k = 1",
                   "SELECT sum(n) AS n, max(v) AS v FROM (SELECT max(v) AS v, count(*) AS n FROM s WHERE k = 1"
                   " GROUP BY v % 5)"):  # fmt: skip

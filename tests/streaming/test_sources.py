@@ -93,6 +93,15 @@ def test_patterns_and_single_files(house):
     assert house.batch("f") == house.arrived("f", "a") == [(1,)]
 
 
+def test_a_path_with_the_scheme_of_local_files(house):
+    house.write("in put/1.json", '{"a":1}\n')
+    place = f"{house.files}/in put".replace("'", "\\'")
+    for number, scheme in enumerate(("file:", "file://", "FILE:")):
+        house.run(f"CREATE STREAM s{number} (a INT) USING json OPTIONS (path '{scheme}{place}')")
+        assert house.batch(f"s{number}") == [(1,)]
+        assert house.entry(f"s{number}").option("path") == f"{house.files}/in put"
+
+
 def test_names_that_look_like_patterns(house):
     for number in (1, 2, 3):
         house.write(f"d [x] {{y}} *?/{number}.json", f'{{"a":{number}}}\n')
@@ -233,6 +242,10 @@ def test_what_create_refuses_points_at_the_words(house):
         f"CREATE STREAM s {columns} USING json OPTIONS (path 'nothing/*.json')": (
             "STREAM_PATH_NOT_FOUND",
             "'nothing/*.json'",
+        ),
+        f"CREATE STREAM s {columns} USING json OPTIONS (path 'file:/nowhere/in')": (
+            "STREAM_PATH_NOT_FOUND",
+            "'file:/nowhere/in'",
         ),
         f"CREATE STREAM s (a INT,\n b STRNG) USING json {place}": ("STREAM_COLUMNS", "STRNG"),
         f"CREATE STREAM s (a INT, b ARRAY<INT) USING json {place}": ("STREAM_COLUMNS", "<"),

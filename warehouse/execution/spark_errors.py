@@ -248,12 +248,17 @@ def _context_span(error: BaseException, source: SourceText, fragment: Fragment |
         if start < 0 or kind:
             continue
         text = fragment.text if fragment else source.text
-        if text[start : stop + 1] == words:
+        if words in (text[start : stop + 1], _utf16(text, start, stop + 1)):
             return fragment.origin(start, stop + 1) if fragment else Span(start, stop + 1)
         at = source.text.find(words) if words else -1
         if at >= 0:
             return Span(at, at + len(words))
     return None
+
+
+def _utf16(text: str, start: int, end: int) -> str:
+    """Return what Java gives for that part of a text: Spark counts characters, of which Java takes some for two."""
+    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "replace")
 
 
 def _quoted_span(said: str, source: SourceText, fragment: Fragment | None) -> Span | None:

@@ -255,7 +255,8 @@ class Relations:
         if after.upper in MODES:  # a mode cannot be the first clause
             return cursor.peek(2).upper != "AND"
         at = cursor.at
-        if after.upper in ("WINDOW", "TRIGGER") and cursor.peek(2).is_name:
+        windowed = after.upper == "WINDOW" and cursor.peek(2).upper == "GLOBAL"
+        if after.upper in ("WINDOW", "TRIGGER") and cursor.peek(2).is_name and not windowed:
             cursor.at += 3  # STREAM trigger never: to Spark, a stream called trigger under an alias
             aliased = cursor.at >= end or cursor.sees(",") or clause_start(cursor) is not None or join_start(cursor)
             cursor.at = at

@@ -136,7 +136,7 @@ def _stateless(
     analyzed = with_list(text) + analysis(body)
     columns = context.analyzer.columns(analyzed)
     checks.check_places(context, analyzed, sources)
-    checks.duplicate_names(columns, roots[0].select)
+    checks.distinct_names((column.name, roots[0].select) for column in columns)
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
         fail("WAREHOUSE_STAR_IN_UNION", hidden_before[0].items[0].span)
@@ -184,6 +184,7 @@ def _windowed(
     context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock
 ) -> StreamingQuery:
     bound = writer.bound(block, lambda fragment: fragment.text)
+    checks.distinct_names((o.name, i.span) for o, i in zip(bound.query.outputs, block.items, strict=True))
     retracted = any(s.retracts for s in sources)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),

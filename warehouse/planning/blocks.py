@@ -442,10 +442,7 @@ def _plain_aggregation(
 def _output_names(items: tuple[SelectItem, ...], analyzed: tuple[Column, ...]) -> list[str]:
     names: list[str] = []
     for item, column in zip(items, analyzed, strict=True):
-        name = column.name
-        if name.lower() in (n.lower() for n in names):
-            fail("WAREHOUSE_DUPLICATE_COLUMN", item.span, name=name)
-        if name.lower().startswith("__w_"):
-            fail("WAREHOUSE_RESERVED_NAME", item.span, name=name)
-        names.append(name)
+        if column.name.lower().startswith("__w_"):
+            fail("WAREHOUSE_RESERVED_NAME", item.span, name=column.name)
+        names.append(column.name)
     return names

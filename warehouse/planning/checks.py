@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from warehouse.catalog.entries import Column
 from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import AT_END, Kind, Node
@@ -273,12 +272,12 @@ def check_deterministic(context: Context, query: Fragment, place: Span) -> None:
         fail("WAREHOUSE_NONDETERMINISTIC", context.analyzer.unrepeatable(query) or place)
 
 
-def duplicate_names(columns: Sequence[Column], place: Span) -> None:
-    """Refuse two columns of one name, and names of ours."""
+def distinct_names(named: Iterable[tuple[str, Span]]) -> None:
+    """Refuse two columns of one name, and names of ours, each at its place."""
     seen: set[str] = set()
-    for column in columns:
-        if column.name.lower() in seen:
-            fail("WAREHOUSE_DUPLICATE_COLUMN", place, name=column.name)
-        if column.name.lower().startswith("__w_"):
-            fail("WAREHOUSE_RESERVED_NAME", place, name=column.name)
-        seen.add(column.name.lower())
+    for name, place in named:
+        if name.lower() in seen:
+            fail("WAREHOUSE_DUPLICATE_COLUMN", place, name=name)
+        if name.lower().startswith("__w_"):
+            fail("WAREHOUSE_RESERVED_NAME", place, name=name)
+        seen.add(name.lower())

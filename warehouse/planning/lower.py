@@ -35,7 +35,7 @@ from warehouse.language.tokens import tokenize
 from warehouse.planning import distribution, explain, explain_training, generate, plans
 from warehouse.planning.arguments import advice
 from warehouse.planning.bind_streaming import bind_streaming, repeats
-from warehouse.planning.checks import duplicate_names
+from warehouse.planning.checks import distinct_names
 from warehouse.planning.context import Context
 from warehouse.planning.predictions import asked, refuse_in_view
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
@@ -349,7 +349,7 @@ def _input(context: Context, statement: Generate, relations: Relations) -> gener
         text = Text(source.text, tuple(tokenize(source.text) or ()), read)
         query = Writer(context, text, relations.stream, relations.function(context))(read.span)
     columns = context.analyzer.columns(query)
-    duplicate_names(columns, read.span)
+    distinct_names((column.name, read.span) for column in columns)
     return generate.Source(query, columns, read.span)
 
 

@@ -213,13 +213,14 @@ def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
 
 def _path(spark: SparkSession, plan: StreamPlan, written: str) -> str:
     """Return the path as it is kept: absolute. Whether it is a pattern is decided when it is scanned."""
+    written = re.sub(r"^file:(//)?(?=/)", "", written, flags=re.IGNORECASE)
     remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", written)
     path = shown = written if remote else os.path.abspath(os.path.join(here(), written))
     if not remote and not os.path.exists(path):  # a pattern: the current folder's own name is no part of it
         path = os.path.abspath(os.path.join(sources.literal_path(here()), written))
     try:
         there = path_exists(spark, path)
-        advice = _near(shown)
+        advice = "" if there else _far(shown) if remote else _near(shown)
     except Exception as error:
         there, advice = False, first_line(getattr(error, "java_exception", error))
     if not there:
@@ -228,6 +229,11 @@ def _path(spark: SparkSession, plan: StreamPlan, written: str) -> str:
     if (plan.recorded or plan.format) == "delta" and not remote and not os.path.isdir(os.path.join(path, "_delta_log")):
         fail("WAREHOUSE_STREAM_NOT_DELTA", plan.span_of("path"), path=path)
     return path
+
+
+def _far(path: str) -> str:
+    """Return what to do about a path on another file system that does not exist."""
+    return f"{path.partition(':')[0]} can be reached, and has no such file or folder"
 
 
 def _near(path: str) -> str:

@@ -30,12 +30,17 @@ FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress"
 
 
 def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> str:
-    """Return all that has arrived of a stream, as a batch sees it."""
+    """Return all that has arrived of a stream, as a batch sees it.
+
+    Raises:
+        WarehouseError: the stream's folder is gone, which Spark would take for one without files.
+    """
     match source.kind:
         case SourceKind.STREAM:
             assert isinstance(source.entry, StreamEntry)
             if source.entry.format == "kafka":
                 return kafka.batch_view(spark, source.entry)
+            sources.check_path(spark, source.entry, source.reference.name.span)
             return sources.batch_relation(source.entry)
         case SourceKind.PANES:
             assert isinstance(source.entry, StreamingTableEntry)

@@ -21,7 +21,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from warehouse.catalog.entries import Column, StreamEntry, quote_name
 from warehouse.catalog.store import file_stem
-from warehouse.errors import fail
+from warehouse.errors import Span, fail
 from warehouse.execution.types import type_text
 from warehouse.planning.streams import (
     FILE_FORMATS,
@@ -261,12 +261,12 @@ def parse_columns(spark: SparkSession, text: str) -> StructType:
 # ---------------------------------------------------------------- paths
 
 
-def check_path(spark: SparkSession, entry: StreamEntry) -> None:
-    """Fail when the stream's path no longer exists."""
+def check_path(spark: SparkSession, entry: StreamEntry, span: Span | None = None) -> None:
+    """Fail when the stream's path no longer exists, at ``span``."""
     path = entry.option("path")
     if path is not None and not path_exists(spark, path):
         advice = "It was there when the stream was created: bring it back, or CREATE OR REPLACE the stream."
-        fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", path=path, name=entry.qualified, advice=advice)
+        fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", span, path=path, name=entry.qualified, advice=advice)
 
 
 def _check_file_names(entry: StreamEntry) -> None:

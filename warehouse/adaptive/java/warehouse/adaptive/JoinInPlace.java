@@ -51,13 +51,13 @@ public final class JoinInPlace extends Rule {
       return join;
     }
     SparkPlan rows = ((BroadcastExchangeExec) sent).child();
-    if (!isTable(rows) || isLittle(rows)) {
+    if (!isTable(rows)) {
       return join;
     }
     SparkPlan here = new InPartitions().of(rows);
     SparkPlan other = new InPartitions().of(sentIsRight ? join.left() : join.right());
     SparkPlan made = inPlace(join, here, other, sentIsRight);
-    made = made != null ? made : inPlace(join, here, new OtherSent().of(other), sentIsRight);
+    made = made != null || isLittle(rows) ? made : inPlace(join, here, new OtherSent().of(other), sentIsRight);
     return made != null ? made : join;
   }
 

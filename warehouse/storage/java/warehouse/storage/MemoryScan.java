@@ -1,11 +1,13 @@
 package warehouse.storage;
 
+import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.rdd.PartitionPruningRDD$;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.catalog.BucketSpec;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
@@ -22,7 +24,10 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.datasources.FilePartition;
 import org.apache.spark.sql.execution.datasources.FileScanRDD;
+import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.util.collection.BitSet;
+import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.collection.immutable.Set;
 import scala.collection.immutable.Set$;
@@ -109,17 +114,34 @@ public class MemoryScan extends InMemoryTableScanExec {
 
   private Set choose() {
     FileSourceScanExec files = files(relation().cachedPlan());
+    Seq conditions = ofColumnsIn(files);
     Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session()).sessionState().newHadoopConf();
     Names names = Names.of((PreparedDeltaFileIndex) files.relation().location());
-    Pruning pruning = new Pruning(ofColumnsIn(files), names, configuration);
+    Pruning pruning = new Pruning(conditions, names, configuration);
+    Option buckets = files.bucketedScan() ? buckets(conditions, files) : Option.empty();
     List partitions = CollectionConverters.asJava(((FileScanRDD) files.inputRDD()).filePartitions());
     ListBuffer kept = new ListBuffer();
     for (int i = 0; i < partitions.size(); i++) {
-      if (keeps(pruning, ((FilePartition) partitions.get(i)).files())) {
+      boolean hashes = buckets.isEmpty() || ((BitSet) buckets.get()).get(i);
+      if (hashes && keeps(pruning, ((FilePartition) partitions.get(i)).files())) {
         kept.addOne(Integer.valueOf(i));
       }
     }
     return (Set) Set$.MODULE$.from(kept);
+  }
+
+  /** The partitions that the keys hash to which conditions leave; nothing where that is not known. */
+  private static Option buckets(Seq conditions, FileSourceScanExec files) {
+    try {
+      Method own = FileSourceStrategy$.class.getDeclaredMethod(
+          "genBucketSet", new Class[] {Seq.class, BucketSpec.class});
+      own.setAccessible(true);
+      BucketSpec spec = (BucketSpec) files.relation().bucketSpec().get();
+      return spec.bucketColumnNames().size() == 1
+          ? (Option) own.invoke(FileSourceStrategy$.MODULE$, new Object[] {conditions, spec}) : Option.empty();
+    } catch (ReflectiveOperationException none) {
+      throw new IllegalStateException(none);
+    }
   }
 
   private static boolean keeps(Pruning pruning, PartitionedFile[] files) {

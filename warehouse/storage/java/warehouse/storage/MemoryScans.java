@@ -4,7 +4,6 @@ import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastDistribution;
 import org.apache.spark.sql.catalyst.plans.physical.Distribution;
-import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning;
 import org.apache.spark.sql.catalyst.plans.physical.UnspecifiedDistribution$;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -42,7 +41,7 @@ public final class MemoryScans extends Rule {
 
   private static SparkPlan chosen(SparkPlan plan, boolean needed, boolean exchanged) {
     if (plan instanceof InMemoryTableScanExec) {
-      boolean free = !needed && (exchanged || plan.outputPartitioning() instanceof UnknownPartitioning);
+      boolean free = !needed && (exchanged || !Written.marked(((InMemoryTableScanExec) plan).relation()));
       return free && !(plan instanceof MemoryScan) ? MemoryScan.of((InMemoryTableScanExec) plan) : plan;
     }
     List children = CollectionConverters.asJava(plan.children());
