@@ -99,3 +99,29 @@ def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, wor
     text = query.format(CLAUSE)
     assert text[found.span.start :].startswith(words) and found.span.start >= text.index("SELECT ") + 7
     assert "__w_" not in str(caught.value)
+
+
+def test_a_table_that_is_called_stream(rows: Rows) -> None:
+    rows("CREATE TABLE `stream` AS SELECT v AS x, ts FROM t; CREATE TABLE left AS SELECT 7 AS x")
+    assert rows("SELECT count(*) AS n FROM STREAM `stream`") == [{"n": 4}]
+    assert rows("SELECT sum(x) AS s FROM STREAM stream" + CLAUSE) == [{"s": 10}]
+    assert rows("SELECT sum(x) AS s FROM stream WINDOW GLOBAL") == [{"s": 10}]
+    assert rows("SELECT x FROM STREAM names.left") == [{"x": 7}]
+
+
+def test_a_column_may_come_twice_where_nothing_is_kept(engine: Any, rows: Rows) -> None:
+    (result,) = engine.run("SELECT count(*), count(*), 1 AS n, 2 AS N FROM t WINDOW GLOBAL")
+    assert result.schema.names == ["count(1)", "count(1)", "n", "N"]
+    rows("CREATE TABLE twice (a BIGINT, b BIGINT); INSERT INTO twice SELECT sum(v), sum(v) FROM t WINDOW GLOBAL")
+    assert rows("SELECT * FROM twice") == [{"a": 10, "b": 10}]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT '😀😀' AS x, {} FROM t", "SELECT '😀' AS x, sum({}) FROM t -- 😀\n WINDOW GLOBAL", "SELECT '😀', 1 + {}"],
+)
+def test_a_caret_stands_under_the_words_behind_characters_that_are_two_to_java(rows: Rows, query: str) -> None:
+    with pytest.raises(WarehouseError) as failed:
+        rows(query.format("nosuch"))
+    (told,) = failed.value.diagnostics
+    assert told.span is not None and told.span.of(query.format("nosuch")) == "nosuch"
