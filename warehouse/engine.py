@@ -321,16 +321,24 @@ class Engine:
 
     @contextmanager
     def _alone(self, statement: statements.Statement) -> Iterator[None]:
-        """Let one statement at a time make, replace or drop what has a name; sessions would cross otherwise."""
+        """Let one statement at a time change what has a name; sessions would cross otherwise.
+
+        Raises:
+            WarehouseError: it was cancelled while it waited.
+        """
         if isinstance(statement, statements.Explain) and statement.mode == "ANALYZE":
             statement = statement.statement
-        names = [statement.name] if isinstance(statement, _MAKING) else []
+        names = [statement.name] if isinstance(statement, _CHANGING) else []
         if isinstance(statement, statements.Generate):
             names = [target.name for target in (statement.table, statement.model) if target]
         keys = {((n.parts[-2] if len(n.parts) > 1 else self._schema()).lower(), n.last.lower()) for n in names}
         with ExitStack() as claims:
             for key in sorted(keys):
-                claims.enter_context(self._claims.setdefault(key, threading.RLock()))
+                claim = self._claims.setdefault(key, threading.RLock())
+                while not claim.acquire(timeout=0.2):
+                    if self._cancelling.asked.is_set():
+                        fail("WAREHOUSE_CANCELLED")
+                claims.callback(claim.release)
             yield
 
     def _sources(self, text: str | SourceText, name: str | None) -> list[SourceText]:
@@ -697,7 +705,11 @@ _COUNTED = {
 }
 """The columns of what Delta answers to a statement that changes rows."""
 
-_MAKING = (statements.CreateStream, statements.CreateStreamingTable, statements.DropObject)
+_CHANGING = (
+    statements.CreateStream, statements.CreateStreamingTable, statements.DropObject, statements.RefreshStreamingTable,
+    statements.DrainStreamingTable,
+)  # fmt: skip
+"""The statements that change what has a name: each reads its definition once it is alone with it."""
 
 
 def _keeps_its_text(statement: statements.Statement) -> bool:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.statements import Rows, rows_in
+from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
+from warehouse.streaming.tables import StreamingTables
 
 ALL = os.environ.get("ORACLE_ALL") == "1"
 
@@ -267,6 +270,37 @@ def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path) -> Non
     assert rows("SHOW STREAMING TABLES LIKE 'running'")[0]["status"] == "running"
     rows("STOP STREAMING TABLE running; DRAIN STREAMING TABLE running")
     assert rows("SELECT * FROM running ORDER BY ALL") == rows(f"{query} ORDER BY ALL")
+
+
+@pytest.mark.parametrize("meanwhile", ["REFRESH STREAMING TABLE {} FULL", "DROP STREAMING TABLE {}"])
+def test_another_session_changes_it_meanwhile(
+    rows: Rows, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    """A statement reads what a table is once it is alone with it: it comes after the other one, and undoes nothing."""
+    name = meanwhile.split()[0].lower()
+    write(tmp_path / "in", *FIRST)
+    stream(rows, f"of_{name}", tmp_path / "in")
+    query = SUMS.replace("STREAM s", f"STREAM of_{name}")
+    rows(f"CREATE STREAMING TABLE {name} AS {query}")
+    before = engine.catalog.streaming_table("replacing", name)
+    other = engine.on(engine.spark.newSession())
+    thread = threading.Thread(target=rows_of, args=(other, meanwhile.format(f"replacing.{name}")))
+    change = StreamingTables.change
+
+    def changed(*given: Any) -> Any:
+        thread.start()
+        thread.join(1)  # it waits, or would have done its work by now
+        return change(*given)
+
+    monkeypatch.setattr(StreamingTables, "change", changed)
+    rows(f"CREATE OR REPLACE STREAMING TABLE {name} AS {query.replace('AS total', 'AS points')}")
+    thread.join()
+    found = engine.catalog.streaming_table("replacing", name)
+    if name == "drop":
+        assert found is None
+    else:
+        assert [c.name for c in found.columns][:2] == ["p", "points"]
+        assert found.id != before.id
 
 
 def test_any_number_of_shuffle_partitions(rows: Rows, tmp_path: Path) -> None:

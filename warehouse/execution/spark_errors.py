@@ -70,10 +70,13 @@ _NOT_IN_SCRIPTS = (
     " themselves, one after the other."
 )
 
-_OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)/")
-"""A file that the engine wrote itself."""
+_OWN_FILE = re.compile(r"/streaming/[^/\s]+/(state|panes|late_rows)\b")
+"""A file or folder that the engine wrote itself."""
+_OWN_FILE_MISSED = ("FAILED_READ_FILE", "DELTA_TABLE_NOT_FOUND", "PATH_NOT_FOUND")
 _OWN_FILE_DAMAGED = (
-    "The file is damaged or gone: restore the warehouse folder from a copy, or REFRESH STREAMING TABLE … FULL."
+    "The file is damaged or gone. A table that is built again or dropped meanwhile takes its files with it: run the"
+    " statement once more. If that is not it, restore the warehouse folder from a copy, or REFRESH STREAMING TABLE …"
+    " FULL."
 )
 
 _UDF_FAILED = re.compile(r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", re.DOTALL)
@@ -138,7 +141,7 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
 def _way_out(condition: str, said: str, text: str) -> str | None:
     if condition in _OF_WORDS and _SCRIPT.match(text) and _OURS.search(text):
         return _NOT_IN_SCRIPTS
-    if condition.startswith("FAILED_READ_FILE") and _OWN_FILE.search(said):
+    if condition.startswith(_OWN_FILE_MISSED) and _OWN_FILE.search(said):
         return _OWN_FILE_DAMAGED
     if condition == "UNRESOLVED_ROUTINE" and _WINDOW_FUNCTION.search(said):
         return _WINDOW_CLAUSE

@@ -6,8 +6,8 @@ import re
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPOKEN = frozenset({
-    "anti", "cross", "except", "full", "inner", "intersect", "join", "lateral", "left", "minus", "natural", "on", "right",
-    "semi", "stream", "union", "using",
+    "anti", "cross", "except", "full", "inner", "intersect", "join", "lateral", "left", "minus", "natural", "on",
+    "right", "semi", "stream", "union", "using",
 })  # fmt: skip
 """Words that Spark's grammar takes for its own before a relation, or in the place of its alias."""
 
