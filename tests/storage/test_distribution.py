@@ -205,7 +205,7 @@ def test_another_column_with_the_name_of_the_key_is_none(rows: Rows, pair: None)
         ),
         (
             "CREATE TABLE x TBLPROPERTIES ('copartition' = 'orders_d') AS SELECT * FROM lines DISTRIBUTE BY k, v",
-            "WAREHOUSE_COPARTITION_TYPES",
+            "WAREHOUSE_COPARTITION_KEYS",
             "DISTRIBUTE BY k, v",
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -413,7 +414,7 @@ def _argument(cursor: Cursor, function: str, kind: Kind, span: Span) -> Name | N
     else:
         name = None
     if name is None:
-        suggestion = written if kind in (Kind.WORD, Kind.IDENTIFIER_QUOTED) else "name"
+        suggestion = written if re.fullmatch(r"\w+|`[^`']+`", written) else "name"
         fail("WAREHOUSE_FUNCTION_ARGUMENT", span, function=function, example=f"{function}('{suggestion}')")
     return name
 

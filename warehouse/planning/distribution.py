@@ -274,9 +274,10 @@ def _distribution(context: Context, said: Kept, columns: tuple[Column, ...]) -> 
     if other is None:
         fail("WAREHOUSE_COPARTITION_PLAIN", partner.span, partner=partner.value)
     if other.types != types:
+        as_many = len(other.types) == len(types)
         fail(
-            "WAREHOUSE_COPARTITION_TYPES", said.clause, partner=partner.value, keys=_listing(names, types),
-            others=_listing(other.keys, other.types),
+            "WAREHOUSE_COPARTITION_TYPES" if as_many else "WAREHOUSE_COPARTITION_KEYS", said.clause,
+            partner=partner.value, keys=_listing(names, types), others=_listing(other.keys, other.types),
         )  # fmt: skip
     if asked is not None and asked != other.partitions:
         fail(
