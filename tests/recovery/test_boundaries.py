@@ -15,7 +15,7 @@ from tests.recovery.conftest import Mortal
 from tests.recovery.scenery import TABLES, compared, differences, stream, table, write
 from tests.statements import rows_of
 from warehouse.errors import WarehouseError
-from warehouse.streaming import faults, slices, state
+from warehouse.streaming import faults, slices, state, tables
 
 HOUR = 3_600_000_000
 FULL = os.environ.get("RECOVERY") == "full"
@@ -199,7 +199,8 @@ def test_each_boundary_of_a_replacement(mortal: Mortal) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="RECOVERY=full: make soak")
-def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal) -> None:
+def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "READERS_END", 0)
     data = mortal.folder / "few"
     write(data, 1)
     mortal.run(stream("few", data))

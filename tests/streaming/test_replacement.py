@@ -276,13 +276,16 @@ def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path) -> Non
 def test_another_session_changes_it_meanwhile(
     rows: Rows, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
-    """A statement reads what a table is once it is alone with it: it comes after the other one, and undoes nothing."""
+    """A statement reads what a table is once it is alone with it; a query that was begun reads what it was."""
     name = meanwhile.split()[0].lower()
     write(tmp_path / "in", *FIRST)
     stream(rows, f"of_{name}", tmp_path / "in")
     query = SUMS.replace("STREAM s", f"STREAM of_{name}")
     rows(f"CREATE STREAMING TABLE {name} AS {query}")
     before = engine.catalog.streaming_table("replacing", name)
+    seen = rows(f"SELECT * FROM {name} ORDER BY ALL")
+    begun = engine.spark.sql(f"SELECT * FROM {name} ORDER BY ALL")
+    begun._jdf.queryExecution().executedPlan()
     other = engine.on(engine.spark.newSession())
     thread = threading.Thread(target=rows_of, args=(other, meanwhile.format(f"replacing.{name}")))
     change = StreamingTables.change
@@ -301,6 +304,7 @@ def test_another_session_changes_it_meanwhile(
     else:
         assert [c.name for c in found.columns][:2] == ["p", "points"]
         assert found.id != before.id
+        assert [row.p for row in begun.collect()] == [row["p"] for row in seen]
 
 
 def test_any_number_of_shuffle_partitions(rows: Rows, tmp_path: Path) -> None:

@@ -49,6 +49,9 @@ class Binder(Protocol):
         """Return the query."""
 
 
+READERS_END = 60.0
+"""Seconds for which the files of a table that was built again stay for queries that read them when it was."""
+
 _CHANGING = "changing"
 """File in a table's folder while its entry changes."""
 
@@ -79,6 +82,7 @@ class StreamingTables:
         self._sinks: dict[str, kafka_sink.Sink] = {}
         self._guard = threading.RLock()
         self._running: dict[str, _Background] = {}
+        self._leaving = set[Path]()
 
     # ------------------------------------------------------------------ making and dropping
 
@@ -123,7 +127,7 @@ class StreamingTables:
                 self._undo(entry, old)
             raise
         if old is not None:
-            self._discard(old.id)
+            self._discard(old.id, READERS_END)
         self._send(entry)
         return commits
 
@@ -292,15 +296,31 @@ class StreamingTables:
         self._discard(entry.id)
         bad_rows.drop(self.home, entry.schema, entry.name)
 
-    def _discard(self, identity: str) -> None:
-        """Remove the bad rows and the folder of a table that no entry names any more, in this order."""
+    def _discard(self, identity: str, after: float = 0) -> None:
+        """Remove the bad rows and the folder of a table that no entry names any more, in this order.
+
+        Args:
+            identity: of the table.
+            after: seconds until the folder goes, which those who read it now may need; it does when the engine closes.
+        """
         with self._guard:
             if feed := self._feeds.pop(identity, None):
                 feed.runner.forget()
             self._sinks.pop(identity, None)
         bad_rows.forget_reader(self.spark, self.home, identity)
         faults.passed("bad_rows_forgotten")
-        shutil.rmtree(self.home / "streaming" / identity, ignore_errors=True)
+        folder = self.home / "streaming" / identity
+        if not after:
+            shutil.rmtree(folder, ignore_errors=True)
+            return
+        self._leaving.add(folder)
+        timer = threading.Timer(after, self._remove, (folder,))
+        timer.daemon = True
+        timer.start()
+
+    def _remove(self, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        self._leaving.discard(folder)
 
     def _refuse_readers(self, entry: StreamingTableEntry) -> None:
         readers = [r.qualified for r in self.catalog.readers_of(entry.qualified) if r.id != entry.id]
@@ -449,9 +469,11 @@ class StreamingTables:
         return found.failure[0] if found and found.failure else None
 
     def close(self) -> None:
-        """Stop everything that runs."""
+        """Stop everything that runs, and remove what was replaced."""
         for entry in self.catalog.streaming_tables():
             self.stop(entry, quiet=True)
+        for folder in list(self._leaving):
+            self._remove(folder)
 
 
 def _closed(last: Commit, old: StreamingTableEntry, carry: Carry | None) -> int | None:
