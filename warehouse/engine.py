@@ -493,6 +493,8 @@ class Engine:
                 told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(query)))
                 if verdict and verdict.entry and step_log(self.folder, entry).last().drained:
                     told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
+                if (zone := self.spark.conf.get("spark.sql.session.timeZone")) not in _UTC:
+                    told += (f"warning: its steps compute in UTC, where this session's time zone is {zone}",)
                 return Result(source, message=message, warnings=told)
             case plans.Refresh(entry=entry, full=full, drain=drain):
                 with self._watching(entry):
@@ -705,6 +707,7 @@ _COUNTED = {
 }
 """The columns of what Delta answers to a statement that changes rows."""
 
+_UTC = ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _CHANGING = (
     statements.CreateStream, statements.CreateStreamingTable, statements.DropObject, statements.RefreshStreamingTable,
     statements.DrainStreamingTable,

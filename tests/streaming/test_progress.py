@@ -51,9 +51,10 @@ def test_progress_of_the_papers_sessions(engine: Engine) -> None:
 @pytest.mark.usefixtures("scores")
 def test_rows_that_once_keeps_aside_are_counted_and_told(engine: Engine) -> None:
     create = f"CREATE STREAMING TABLE once AS {SUMS} FIXED (event_time, SIZE INTERVAL 2 MINUTES)"
-    (result,) = engine.run(f"{create} TRIGGER ONCE (AFTER 1 ROW)")
-    assert [w.partition(":")[0] for w in result.warnings] == ["warning"]
+    _, result, _ = engine.run(f"SET TIME ZONE '+02:00'; {create} TRIGGER ONCE (AFTER 1 ROW); RESET spark.sql.session.timeZone")
+    assert [w.partition(":")[0] for w in result.warnings] == ["warning"] * 2
     assert "may lose rows" in result.warnings[0]
+    assert "compute in UTC, where this session's time zone is +02:00" in result.warnings[1]
     kept = rows_of(engine, "SELECT count(*) AS n FROM late_rows('once') WHERE _why = 'FINISHED'")
     assert rows_of(engine, "SELECT sum(finished) AS n FROM stream_progress('once')") == kept
     assert kept[0]["n"] > 0
