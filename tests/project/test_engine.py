@@ -51,16 +51,62 @@ SMALL = {
 }
 
 
-def test_on_an_engine(
-    engine: Engine, schema: str, write: Callable[..., None], capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+Called = Callable[..., Done]
+
+
+@pytest.fixture
+def called(engine: Engine, schema: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Called:
+    """Return ``called(*words)``, which runs the command line for the project ``p`` in a schema of its own."""
     opened = Borrowed(engine)
 
-    def called(*words: str) -> Done:
+    def run(*words: str) -> Done:
         code = main((*words, "--project", "p"), lambda *_, **__: opened)
         out, err = capfdbinary.readouterr()
         return Done(code, out.decode(), err.decode())
 
+    return run
+
+
+def rows(engine: Engine, query: str) -> list[dict[str, Any]]:
+    (result,) = engine.run(query)
+    return [row for batch in result.batches for row in batch.to_pylist()]
+
+
+def outcomes(done: Done) -> list[str]:
+    return [line.split(" (")[0] for line in told(done) if " of " in line]
+
+
+def test_a_streaming_table_whose_query_is_edited(engine: Engine, called: Called, write: Callable[..., None]) -> None:
+    model = (
+        "{{{{ config(materialized='streaming_table') }}}}\nSELECT k, {} FROM STREAM src GROUP BY k TRIGGER EVERY ROW"
+    )
+
+    def ran(columns: str, extra: dict[str, str] | None = None) -> Done:
+        write({"agg.sql": model.format(columns), **(extra or {})})
+        return called("run")
+
+    source = {"src.sql": "CREATE TABLE IF NOT EXISTS src AS SELECT * FROM VALUES (1, 2), (1, 5) AS t(k, v)"}
+    assert outcomes(ran("sum(v) AS s", source)) == [
+        "1 of 2 OK created table src",
+        "2 of 2 OK created streaming table agg",
+    ]
+    assert outcomes(ran("SUM( v )  as s /* all */"))[1] == "2 of 2 OK refreshed streaming table agg"
+    done = ran("sum(v) AS s, 2 * sum(v) AS d")
+    assert outcomes(done)[1] == "2 of 2 OK replaced streaming table agg: continues"
+    assert "column d is added: NULL in panes emitted so far" in done.err
+    assert rows(engine, "SELECT * FROM agg") == [{"k": 1, "s": 7, "d": None}]
+    done = ran("sum(v) AS s, max(v) AS m")
+    assert outcomes(done)[1] == "2 of 2 OK replaced streaming table agg: rebuilt from source"
+    assert rows(engine, "SELECT * FROM agg") == [{"k": 1, "s": 7, "m": 5}]
+    reader = {"reader.sql": "CREATE STREAMING TABLE IF NOT EXISTS reader AS SELECT k, s FROM STREAM panes('agg')"}
+    done = ran("sum(v) AS s, max(v) AS m", reader)
+    assert outcomes(done)[1:] == ["2 of 3 OK refreshed streaming table agg", "3 of 3 OK created streaming table reader"]
+    done = ran("max(v) AS m")
+    assert done.code == 1 and "[WAREHOUSE_REPLACE_REFUSED]" in done.err and "p/agg.sql, line 2" in done.err
+    assert rows(engine, "SELECT * FROM agg") == [{"k": 1, "s": 7, "m": 5}]
+
+
+def test_on_an_engine(called: Called, write: Callable[..., None]) -> None:
     write(SMALL)
     assert called("run").code == 0
     done = called("test", "--param", "least=0")

@@ -16,7 +16,7 @@ from warehouse.errors import WarehouseError
 from warehouse.project.files import Settings, load_files
 from warehouse.project.graph import Project, project_of
 from warehouse.project.loading import load_project
-from warehouse.project.runs import count_wrong, is_refresh, outcome, run_unit, wrong_rows
+from warehouse.project.runs import count_wrong, intent, is_refresh, outcome, run_unit, wrong_rows
 from warehouse.project.selection import select, select_tests
 from warehouse.project.units import Unit
 
@@ -175,12 +175,13 @@ def _many(count: int, word: str) -> str:
 
 
 def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[int, str]:
-    refreshed = False
+    refreshed, replaced = False, None
 
     def results() -> Iterator[Result]:
-        nonlocal refreshed
+        nonlocal refreshed, replaced
         for result in run_unit(unit, runner.engine, runner.parameters, full_refresh=full_refresh):
             refreshed = refreshed or is_refresh(result)
+            replaced = result.replaced or replaced
             yield result
 
     try:
@@ -188,7 +189,7 @@ def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[in
     except ReaderGone:
         runner.console.error("standard output was closed")
         code = FAILED
-    return code, outcome(unit, refreshed)
+    return code, outcome(unit, refreshed, replaced)
 
 
 def _table(chosen: Chosen) -> str:
@@ -198,11 +199,7 @@ def _table(chosen: Chosen) -> str:
     lines = []
     for number, (at, path) in enumerate(zip(order, paths, strict=True), 1):
         unit = project.units[at]
-        what = (
-            _TESTS[unit.severity]
-            if unit.severity
-            else outcome(unit, False).replace("created ", "creates ").replace("ran ", "runs ")
-        )
+        what = _TESTS[unit.severity] if unit.severity else intent(unit)
         after = ", ".join(str(project.units[each].file.path) for each in sorted(project.after[at]))
         lines.append(f"{number:>{len(str(len(order)))}}  {path:<{width}}  {what}{f'  after {after}' if after else ''}")
     return "".join(f"{line}\n" for line in lines)

@@ -20,6 +20,8 @@ class Result:
         batches: record batches of that schema, to be consumed once, in order.
         message: one line for standard error (``plays created``), or None.
         warnings: rendered diagnostics that did not stop the statement.
+        replaced: of a streaming table that took the place of another one, what became of that: ``continues`` or
+            ``rebuilt from source``.
     """
 
     source: SourceText
@@ -27,6 +29,7 @@ class Result:
     batches: Iterator[pa.RecordBatch] = field(default_factory=lambda: iter(()))
     message: str | None = None
     warnings: tuple[str, ...] = ()
+    replaced: str | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from warehouse.errors import SourceText, WarehouseError
 from warehouse.project.units import Step, Unit
 
 if TYPE_CHECKING:
-    from warehouse.engine import Result
+    from warehouse.engine import Result, Standing
 
 _REFRESH = "REFRESH STREAMING TABLE "
 
@@ -21,6 +21,9 @@ SHOWN = 10
 class Engine(Protocol):
     """What running a unit, and asking for columns, needs of the engine."""
 
+    def standing(self, source: SourceText) -> Standing | None:
+        """Return what there is under the name that a statement creates, None where that is nothing."""
+
     def run(self, text: str | SourceText, *, parameters: Mapping[str, Any] = ...) -> Iterator[Result]:
         """Run a text, one result per statement."""
 
@@ -30,16 +33,20 @@ def run_unit(
 ) -> Iterator[Result]:
     """Run the statements of a unit in order, lazily, and yield their results.
 
-    A streaming table that is created ``IF NOT EXISTS`` and exists is refreshed after its statement.
+    A streaming table that is created ``IF NOT EXISTS`` and exists is refreshed after its statement. One that is what
+    becomes of a query is refreshed where that query made it, else replaced.
 
     Raises:
         WarehouseError: pointing into the user's file.
     """
     for step in unit.steps:
         with _owned(step):
-            existed = step.refreshes is not None and _exists(engine, step.refreshes)
-            yield from engine.run(step.source, parameters=parameters or {})
-            if existed:
+            standing = engine.standing(step.source) if step.refreshes else None
+            existed = standing is not None and standing.kind == "streaming table"
+            replaces = standing is None or not standing.same
+            if replaces or not step.applies:
+                yield from engine.run(step.source, parameters=parameters or {})
+            if existed and (full_refresh or not (replaces and step.applies)):
                 yield from engine.run(f"{_REFRESH}{step.refreshes}{' FULL' if full_refresh else ''}")
 
 
@@ -81,26 +88,35 @@ def is_refresh(result: Result) -> bool:
     return result.source.text.startswith(_REFRESH) and result.source.name is None
 
 
-def outcome(unit: Unit, refreshed: bool) -> str:
+def outcome(unit: Unit, refreshed: bool, replaced: str | None = None) -> str:
     """Return what running a unit has done, in a few words.
 
     ``created stream flights``, ``refreshed streaming table hourly``, ``ran 4 statements``.
+
+    Args:
+        unit: it.
+        refreshed: a streaming table was refreshed.
+        replaced: what became of a streaming table that was replaced, as ``Result`` says it.
     """
     kinds = {made.kind for made in unit.makes}
     names = ", ".join(made.name for made in unit.makes)
     if len(kinds) == 1:
         (kind,) = kinds
-        return f"{'refreshed' if refreshed else 'created'} {kind}{'s' if len(unit.makes) > 1 else ''} {names}"
+        things = f"{kind}{'s' if len(unit.makes) > 1 else ''} {names}"
+        if replaced:
+            return f"replaced {things}: {'rebuilt from source' if refreshed else replaced}"
+        return f"{'refreshed' if refreshed else 'created'} {things}"
     if unit.makes:
         return f"created {', '.join(f'{made.kind} {made.name}' for made in unit.makes)}"
     return f"ran {len(unit.steps)} statement{'s' if len(unit.steps) != 1 else ''}"
 
 
-def _exists(engine: Engine, name: str) -> bool:
-    try:
-        for result in engine.run(f"DESCRIBE STREAMING TABLE {name}"):
-            for _ in result.batches:
-                pass
-    except WarehouseError:
-        return False
-    return True
+def intent(unit: Unit) -> str:
+    """Return what running a unit will do, as far as its text tells: ``creates or refreshes streaming table hourly``."""
+    words = outcome(unit, False)
+    if len(unit.makes) == 1:
+        for step in unit.steps:
+            if step.refreshes:
+                verbs = "creates, refreshes or replaces" if step.applies else "creates or refreshes"
+                return words.replace("created", verbs, 1)
+    return words.replace("created ", "creates ", 1).replace("ran ", "runs ", 1)

@@ -28,7 +28,7 @@ MODEL = "MODEL"
 _CREATE = {
     "view": "CREATE OR REPLACE VIEW {name} AS ",
     "table": "CREATE OR REPLACE TABLE {name} USING delta AS ",
-    "streaming_table": "CREATE STREAMING TABLE IF NOT EXISTS {name} AS ",
+    "streaming_table": "CREATE OR REPLACE STREAMING TABLE {name} AS ",
 }
 _DEFINES = ("CREATE", "REPLACE", "DROP")
 _WRITES = ("INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "LOAD", "ALTER", "OPTIMIZE", "VACUUM", "RESTORE")
@@ -60,12 +60,14 @@ class Step:
         own: the same statement as the user wrote it.
         shift: how many characters of ``source`` stand before the user's first one.
         refreshes: the streaming table that this creates unless it exists, as SQL; else None.
+        applies: that one is made anew, or goes on, by this statement where another one made it.
     """
 
     source: SourceText
     own: SourceText
     shift: int = 0
     refreshes: str | None = None
+    applies: bool = False
 
     def within(self, before: str, after: str) -> Step:
         """Return the statement with text before and after it, which no error points at."""
@@ -73,12 +75,13 @@ class Step:
         return replace(self, source=replace(self.source, text=text), shift=self.shift + len(before))
 
     def owned(self, error: WarehouseError) -> WarehouseError:
-        """Return an error about ``source`` as one about the user's own words."""
+        """Return an error about ``source`` as one about the user's own words: the first, if about none of them."""
         if error.source is not None and error.source.text != self.source.text:
             return error
         moved = WarehouseError(*error.diagnostics).shifted(-self.shift).diagnostics
-        length = len(self.own.text)
-        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=None) for d in moved)
+        length, first = len(self.own.text), re.match(r"\w*", self.own.text)
+        start = Span(*first.span()) if first else None
+        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=start) for d in moved)
         return WarehouseError(*fitting, source=self.own)
 
 
@@ -121,7 +124,7 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
         _misplaced(template, "WAREHOUSE_PROJECT_CONFIG_MISPLACED")
     if config.severity:
         _misplaced(template, "WAREHOUSE_PROJECT_SEVERITY_MISPLACED")
-    steps = [replace(step, refreshes=_refreshes(statement)) for step, statement in zip(steps, parsed, strict=True)]
+    steps = [_kept(step, statement, materialized) for step, statement in zip(steps, parsed, strict=True)]
     makes = tuple(chain.from_iterable(map(_makes, parsed)))
     made = {each.key for each in makes}
     writes = set(chain.from_iterable(map(_writes, parsed)))
@@ -239,10 +242,12 @@ def _schema(template: Template, step: Step) -> Iterator[Step]:
         yield replace(step, source=replace(step.source, text=text), shift=len(text))
 
 
-def _refreshes(statement: s.Statement) -> str | None:
-    if isinstance(statement, s.CreateStreamingTable) and statement.if_not_exists:
-        return statement.name.span.of(statement.source.text)
-    return None
+def _kept(step: Step, statement: s.Statement, materialized: str | None) -> Step:
+    """Return a step with what becomes of the streaming table that it creates where there is one already."""
+    if isinstance(statement, s.CreateStreamingTable) and (statement.if_not_exists or materialized):
+        name = statement.name.span.of(statement.source.text)
+        return replace(step, refreshes=name, applies=materialized is not None)
+    return step
 
 
 def _makes(statement: s.Statement) -> Iterator[Made]:
