@@ -156,6 +156,7 @@ def test_a_definition_that_changes_is_noticed(
     rows("REFRESH STREAMING TABLE t")
 
 
+_TRIGGER = "from warehouse.dataflow.custom import *\nclass A(CustomTrigger):\n def "
 _IMPORT = "from warehouse.dataflow.custom import *\n"
 _WINDOW = _IMPORT + "class A(CustomWindow):\n def assign(self, ts): return "
 BROKEN = {
@@ -169,6 +170,40 @@ BROKEN = {
     "never": _IMPORT + "class A(CustomTrigger): pass",
     "text": _IMPORT + "class A(CustomTrigger):\n def on_rows(self, w): return w.start",
 }
+
+
+ANSWERS = {
+    "WINDOW assign_int (at)": (_WINDOW + "42", "assign returned a value of type int, and is to return SQL for a start"),
+    "WINDOW assign_none (at)": (_WINDOW + "None", "assign returned None"),
+    "WINDOW assign_one (at)": (_WINDOW + "(ts,)", "assign returned a value of type tuple with something else in it"),
+    "WINDOW assign_mixed (at)": (_WINDOW + "[(ts, ts), ts]", "assign returned a value of type list"),
+    "WINDOW assign_empty (at)": (_WINDOW + "[]", "assign returned a value of type list"),
+    "WINDOW assign_value (at)": (_IMPORT + "class A(CustomWindow):\n assign = 4", "assign is a value of type int"),
+    "WINDOW assign_gone (at)": (_IMPORT + "class A(CustomWindow): pass", "NotImplementedError"),
+    "WINDOW merge_bool (at)": (
+        _WINDOW + "ts, ts\n def merge(self, a, b): return True",
+        "merge returned a value of type bool",
+    ),
+    "WINDOW needs (at)": (_IMPORT + "class A(CustomWindow):\n def __init__(self, a): pass", "TypeError"),
+    "TRIGGER arrived_none ()": (_TRIGGER + "arrived(self): return None", "arrived returned None"),
+    "TRIGGER arrived_text ()": (_TRIGGER + "arrived(self): return {'a': 'b'}", "Arrived, of texts, by name"),
+    "TRIGGER kept_type ()": (_TRIGGER + "kept(self, w): return {'a': Kept('int', 0, '0', 'sum')}", "kept returned"),
+    "TRIGGER due_int ()": (_TRIGGER + "on_rows(self, w): return 3", "on_rows returned a value of type int"),
+    "TRIGGER time_raises ()": (_TRIGGER + "on_time(self, w): raise SystemExit", "SystemExit"),
+    "TRIGGER going ()": (_IMPORT + "class A(CustomTrigger):\n goes_on = 'yes'", "goes_on is a value of type str"),
+}
+
+
+@pytest.mark.parametrize("clause", ANSWERS)
+def test_what_is_no_answer_is_said(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clause: str
+) -> None:
+    text, words = ANSWERS[clause]
+    (tmp_path / f"{clause.split()[1]}.py").write_text(text)
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    with pytest.raises(WarehouseError, match=words) as error:
+        rows(f"SELECT count(*) FROM STREAM s {clause}")
+    assert error.value.condition == "WAREHOUSE_UDF_BROKEN"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn
 
 from warehouse.dataflow import triggers
 from warehouse.dataflow.custom import CustomTrigger, CustomWindow
@@ -18,29 +17,10 @@ from warehouse.language.fragments import Fragment, joined, of
 from warehouse.language.names import quote_name
 from warehouse.language.statements import OwnTrigger, OwnWindow
 from warehouse.language.triggers import UNIT_STARTS
+from warehouse.planning.answers import asked, broken
 from warehouse.planning.context import Context
 
-T = TypeVar("T")
 _PAIR = r"struct<([^:<>]+):timestamp,([^:<>]+):timestamp>"
-
-
-def _asked(place: Span, name: str, method: Callable[..., T], *given: Any) -> T:
-    """Return what a method of the user's says, its failure as an error at ``place``."""
-    _fits(place, name, method, *given)
-    try:
-        return method(*given)
-    except Exception as error:
-        fail("WAREHOUSE_UDF_BROKEN", place, file=f"{name}.py", reason=f"{type(error).__name__}: {error}")
-
-
-def _fits(place: Span, name: str, method: Callable[..., Any], *given: Any) -> None:
-    """Refuse a number of arguments that the method does not take."""
-    signature = inspect.signature(method)
-    try:
-        signature.bind(*given)
-    except TypeError:
-        takes = [p for p in signature.parameters if p != "window"]
-        fail("WAREHOUSE_UDF_ARGUMENTS", place, name=name, takes=", ".join(takes) or "none")
 
 
 def _unknown(context: Context, place: Span, text: str, condition: str, ours: tuple[str, ...], **more: str) -> NoReturn:
@@ -77,7 +57,7 @@ def bound_window(
         assign, merge = _by_functions(context, text, window, name, given, relation)
     else:
         assign = _by_class(window.name, name, own, given)
-        merge = _asked(window.name, name, own.merge, "timestamp_micros(pe)", "timestamp_micros(ws)")
+        merge = asked(window.name, name, own, "merge", "timestamp_micros(pe)", "timestamp_micros(ws)")
     try:
         (column,) = context.analyzer.columns("SELECT " + assign + " AS w FROM " + relation)
     except WarehouseError as error:
@@ -102,10 +82,9 @@ def by_functions(context: Context, text: str, window: OwnWindow) -> bool:
 def _by_class(place: Span, name: str, own: CustomWindow, given: list[Fragment]) -> Fragment:
     """Return the assignment of a class: its text sees the row's values under names of ours."""
     fields = ["ts", *(f"a{i}" for i in range(len(given) - 1))]
-    said = _asked(place, name, own.assign, *(f"__w_r.{field}" for field in fields))
+    said = asked(place, name, own, "assign", *(f"__w_r.{field}" for field in fields))
     if not isinstance(said, str):
-        pairs = [said] if isinstance(said, tuple) and all(isinstance(part, str) for part in said) else list(said)
-        structs = (f"named_struct('ws', CAST({s} AS TIMESTAMP), 'we', CAST({e} AS TIMESTAMP))" for s, e in pairs)
+        structs = (f"named_struct('ws', CAST({s} AS TIMESTAMP), 'we', CAST({e} AS TIMESTAMP))" for s, e in said)
         said = f"array({', '.join(structs)})"
     values = joined(", ", [of(f"'{field}', ") + value for field, value in zip(fields, given, strict=True)])
     return "transform(array(named_struct(" + values + f")), __w_r -> {said})[0]"
@@ -145,6 +124,9 @@ def _boolean(context: Context, place: Span, name: str, part: str, query: str) ->
 
 # ------------------------------------------------------------------ triggers
 
+_DUE = {"on_rows": "boolean", "on_watermark": "timestamp", "on_time": "timestamp"}
+"""What says that a trigger is due, with the type of its SQL."""
+
 
 def found_trigger(context: Context, text: str, unit: OwnTrigger) -> CustomTrigger:
     """Return what defines a unit of the user's own.
@@ -172,10 +154,12 @@ def check_trigger(context: Context, text: str, unit: OwnTrigger, own: Own, types
     name = unit.name.of(text).strip("`")
     node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
     view = triggers.own_view(node)
-    _fits(unit.name, name, own.trigger.arrived, *own.arguments)
-    for method in (own.trigger.kept, own.trigger.on_rows, own.trigger.on_watermark, own.trigger.on_time):
-        _fits(unit.name, name, method, view, *own.arguments)
-    pending, kept = _asked(unit.name, name, triggers.pending, node), _asked(unit.name, name, triggers.kept, node)
+    if not isinstance(own.trigger.goes_on, bool):
+        broken(unit.name, name, f"goes_on is a value of type {type(own.trigger.goes_on).__name__}, not a bool")
+    asked(unit.name, name, own.trigger, "arrived", *own.arguments)
+    asked(unit.name, name, own.trigger, "kept", view, *own.arguments)
+    due = {part: asked(unit.name, name, own.trigger, part, view, *own.arguments) for part in _DUE}
+    pending, kept = triggers.pending(node), triggers.kept(node)
 
     def analyzed(part: str, sql: str, columns: dict[str, str], wanted: str) -> None:
         typed = ", ".join(f"CAST(NULL AS {kind}) AS {column}" for column, kind in columns.items()) or "1"
@@ -198,13 +182,10 @@ def check_trigger(context: Context, text: str, unit: OwnTrigger, own: Own, types
         analyzed("kept", f"CAST({k.first} AS {k.type})", known, "")
         analyzed("kept", k.next, known | {"f_0": "boolean", "z_0": "boolean"}, "")
         analyzed("kept", f"CAST({k.merge.format(member='true')} AS {k.type})", known, "")
-    said = False
-    for part, wanted in (("on_rows", "boolean"), ("on_watermark", "timestamp"), ("on_time", "timestamp")):
-        sql = _asked(unit.name, name, getattr(own.trigger, part), view, *own.arguments)
+    for part, sql in due.items():
         if sql is not None:
-            analyzed(part, sql, known, wanted)
-            said = True
-    if not said:
+            analyzed(part, sql, known, _DUE[part])
+    if all(sql is None for sql in due.values()):
         reason = "neither it nor on_watermark nor on_time says when the trigger is due"
         fail("WAREHOUSE_UDF_SQL", unit.name, name=name, part="on_rows", reason=reason)
 
@@ -213,5 +194,5 @@ def definition(own: Own) -> str:
     """Return all that a trigger's definition says, as one text: it changes when the definition does."""
     node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
     view = triggers.own_view(node)
-    says = [getattr(own.trigger, part)(view, *own.arguments) for part in ("on_rows", "on_watermark", "on_time")]
+    says = [getattr(own.trigger, part)(view, *own.arguments) for part in _DUE]
     return repr((own.trigger.goes_on, triggers.pending(node), triggers.kept(node), says))
