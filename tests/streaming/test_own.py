@@ -194,6 +194,40 @@ ANSWERS = {
 }
 
 
+def test_options_and_names_that_are_none_are_said(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(_IMPORT + "class A(CustomWindow):\n def assign(self, ts, size): return ts, ts")
+    (tmp_path / "when.py").write_text(BROKEN["never"])
+    (tmp_path / "torn.py").write_text(BROKEN["no_python"])
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+
+    def refused(clause: str) -> tuple[str, str]:
+        query = f"SELECT count(*) FROM STREAM s {clause}"
+        with pytest.raises(WarehouseError) as error:
+            rows(query)
+        found = error.value.diagnostics[0]
+        return found.span.of(query) if found.span else "", error.value.render()
+
+    place, told = refused("WINDOW mine (at, SIZE INTERVAL 1 MINUTE)")
+    assert place == "SIZE" and "SIZE is no argument of mine" in told and "WINDOW mine (at, size)" in told
+    place, told = refused("WINDOW mines (at, INTERVAL 1 MINUTE)")
+    assert place == "mines" and f"those of {tmp_path.name}/ (mine; torn.py cannot be read as Python)" in told
+    assert "Did you mean mine?" in told
+    place, told = refused("WINDOW nothing (at, SIZE INTERVAL 1 MINUTE)")
+    assert place == "nothing" and "FIXED, SLIDING, SESSIONS and GLOBAL, those of" in told
+    place, told = refused("WINDOW torn (at, SIZE INTERVAL 1 MINUTE)")
+    assert place == "torn" and "torn.py" in told and "SyntaxError" in told
+    place, told = refused("TRIGGER whn ()")
+    assert place == "whn" and "(when; torn.py cannot be read as Python)" in told
+    rows(
+        "CREATE FUNCTION days_assign(ts TIMESTAMP) RETURNS STRUCT<a TIMESTAMP, b TIMESTAMP>"
+        " RETURN named_struct('a', ts, 'b', ts)"
+    )
+    place, told = refused("WINDOW days (at, GAP INTERVAL 1 MINUTE)")
+    assert place == "GAP" and "See the function days_assign" in told
+
+
 @pytest.mark.parametrize("clause", ANSWERS)
 def test_what_is_no_answer_is_said(
     engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clause: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import re
@@ -104,6 +105,24 @@ class Udfs:
     def names(self) -> tuple[str, ...]:
         """Return the names that the folder's files give, in order."""
         return tuple(sorted(f.stem for f in self.folder.glob("*.py") if not f.name.startswith("_")))
+
+    def told(self, kind: type) -> tuple[list[str], list[str]]:
+        """Return what the folder's files say that they define, without running any.
+
+        Returns:
+            The names of those with a class that derives from ``kind``, and of the files that are no Python.
+        """
+        names, broken = [], []
+        for name in self.names():
+            try:
+                body = ast.parse((self.folder / f"{name}.py").read_bytes()).body
+            except (OSError, SyntaxError, ValueError):
+                broken.append(f"{name}.py")
+                continue
+            bases = [ast.unparse(base) for cls in body if isinstance(cls, ast.ClassDef) for base in cls.bases]
+            if any(base.rpartition(".")[2] == kind.__name__ for base in bases):
+                names.append(name)
+        return names, broken
 
     def _module(self, file: Path) -> ModuleType:
         changed = file.stat().st_mtime_ns

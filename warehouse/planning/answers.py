@@ -102,9 +102,14 @@ def _method(place: Span, name: str, own: object, part: str, *given: Any) -> Call
     try:
         signature.bind(*given)
     except TypeError:
-        takes = [p for p in signature.parameters if p != "window"]
+        takes = [p for p in parameters(method) if p != "window"]
         fail("WAREHOUSE_UDF_ARGUMENTS", place, name=name, takes=", ".join(takes) or "none")
     return cast(Callable[..., Any], method)
+
+
+def parameters(method: Callable[..., Any]) -> list[str]:
+    """Return the names of what a method takes."""
+    return list(inspect.signature(method).parameters)
 
 
 def broken(place: Span, name: str, reason: str) -> NoReturn:

@@ -17,18 +17,23 @@ from warehouse.language.fragments import Fragment, joined, of
 from warehouse.language.names import quote_name
 from warehouse.language.statements import OwnTrigger, OwnWindow
 from warehouse.language.triggers import UNIT_STARTS
-from warehouse.planning.answers import asked, broken
+from warehouse.planning.answers import asked, broken, parameters
 from warehouse.planning.context import Context
 
 _PAIR = r"struct<([^:<>]+):timestamp,([^:<>]+):timestamp>"
 
 
-def _unknown(context: Context, place: Span, text: str, condition: str, ours: tuple[str, ...], **more: str) -> NoReturn:
+def _unknown(
+    context: Context, place: Span, text: str, condition: str, kind: type, ours: tuple[str, ...], **more: str
+) -> NoReturn:
     found = place.of(text)
-    known = [*ours, *(name for name in context.udfs.names() if name != found.lower())]
+    defined, broken_files = context.udfs.told(kind)
+    known = [*ours, *defined]
     near = get_close_matches(found.upper(), [k.upper() for k in known], 1, 0.6)
     meant = next((k for k in known if near and k.upper() == near[0]), ours[0])
-    fail(condition, place, found=found, meant=meant, folder=context.udfs.folder.name, **more)
+    own = f"those of {context.udfs.folder.name}/ ({', '.join(defined) or 'none'}"
+    own += f"; {', '.join(broken_files)} cannot be read as Python)" if broken_files else ")"
+    fail(condition, place, found=found, meant=meant, own=own, **more)
 
 
 # ------------------------------------------------------------------ windows
@@ -50,11 +55,15 @@ def bound_window(
         WarehouseError: nothing defines it, or what does so does not fit.
     """
     name = window.name.of(text).strip("`")
+    own = context.udfs.find(name, CustomWindow, window.name)
+    if own is None and not _has_function(context, f"{name}_assign"):
+        example = EXAMPLES[next(iter(get_close_matches(name.upper(), KINDS, 1, 0.6)), "FIXED")]
+        _unknown(context, window.name, text, "WAREHOUSE_WINDOW_UNKNOWN", CustomWindow, KINDS, example=example)
+    _refuse_options(text, window, own)
     given = [analysis(span) for span in (window.time, *window.arguments)]
     context.analyzer.columns("SELECT " + joined(", ", given) + " FROM " + relation)
-    own = context.udfs.find(name, CustomWindow, window.name)
     if own is None:
-        assign, merge = _by_functions(context, text, window, name, given, relation)
+        assign, merge = _by_functions(context, window, name, given, relation)
     else:
         assign = _by_class(window.name, name, own, given)
         merge = asked(window.name, name, own, "merge", "timestamp_micros(pe)", "timestamp_micros(ws)")
@@ -91,7 +100,7 @@ def _by_class(place: Span, name: str, own: CustomWindow, given: list[Fragment]) 
 
 
 def _by_functions(
-    context: Context, text: str, window: OwnWindow, name: str, given: list[Fragment], relation: Fragment
+    context: Context, window: OwnWindow, name: str, given: list[Fragment], relation: Fragment
 ) -> tuple[Fragment, str | None]:
     """Return the assignment by SQL functions ``<name>_assign`` and, where there is one, ``<name>_merge``."""
     home = quote_name(context.schema) + "."
@@ -99,17 +108,34 @@ def _by_functions(
     try:
         context.analyzer.columns("SELECT " + assign + " FROM " + relation)
     except WarehouseError as error:
-        if error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE"):
-            example = EXAMPLES[next(iter(get_close_matches(name.upper(), KINDS, 1, 0.6)), "FIXED")]
-            _unknown(context, window.name, text, "WAREHOUSE_WINDOW_UNKNOWN", KINDS, example=example)
         fail("WAREHOUSE_UDF_SQL", window.name, name=name, part="assign", reason=error.diagnostics[0].message)
-    merge = f"{home}{quote_name(f'{name}_merge')}(timestamp_micros(pe), timestamp_micros(ws))"
+    if not _has_function(context, f"{name}_merge"):
+        return assign, None
+    return assign, f"{home}{quote_name(f'{name}_merge')}(timestamp_micros(pe), timestamp_micros(ws))"
+
+
+def _has_function(context: Context, name: str) -> bool:
+    """Say whether the current schema has a SQL function of that name."""
     try:
-        context.analyzer.columns(of(f"SELECT {merge} FROM (SELECT 0L AS ws, 0L AS pe)"))
+        context.analyzer.columns(of(f"SELECT {quote_name(context.schema)}.{quote_name(name)}()"))
     except WarehouseError as error:
-        if error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE"):
-            return assign, None
-    return assign, merge
+        return not error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE")
+    return True
+
+
+_OPTION = re.compile(r"(SIZE|EVERY|GAP|OFFSET)\s+(INTERVAL\b|PER\b|['\"0-9])", re.IGNORECASE)
+"""An option of the windows that are ours; nothing of the kind is an expression."""
+
+
+def _refuse_options(text: str, window: OwnWindow, own: CustomWindow | None) -> None:
+    """Refuse the options of our windows in one of the user's own, which takes values in order."""
+    for span in window.arguments:
+        if found := _OPTION.match(span.of(text)):
+            name = window.name.of(text)
+            takes = [f"{window.time.of(text)}", *parameters(own.assign)[1:]] if own else []
+            how = f"It is written WINDOW {name} ({', '.join(takes)})" if takes else f"See the function {name}_assign"
+            place = Span(span.start, span.start + len(found[1]))
+            fail("WAREHOUSE_WINDOW_OWN_OPTION", place, name=name, option=found[1].upper(), how=how)
 
 
 def _boolean(context: Context, place: Span, name: str, part: str, query: str) -> None:
@@ -137,7 +163,7 @@ def found_trigger(context: Context, text: str, unit: OwnTrigger) -> CustomTrigge
     name = unit.name.of(text).strip("`")
     own = context.udfs.find(name, CustomTrigger, unit.name)
     if own is None:
-        _unknown(context, unit.name, text, "WAREHOUSE_TRIGGER_UNKNOWN", tuple(sorted(UNIT_STARTS)))
+        _unknown(context, unit.name, text, "WAREHOUSE_TRIGGER_UNKNOWN", CustomTrigger, tuple(sorted(UNIT_STARTS)))
     return own
 
 
