@@ -31,7 +31,7 @@ from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.language.words import words_of_ours
 from warehouse.planning import plans
-from warehouse.planning.standing import Standing, standing
+from warehouse.planning.standing import OF_PROJECT, Standing, standing
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -803,6 +803,7 @@ def _instant(micros: int) -> str:
 
 
 __all__ = [
+    "OF_PROJECT",
     "Diagnostic",
     "Engine",
     "Finding",

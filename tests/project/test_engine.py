@@ -106,6 +106,32 @@ def test_a_streaming_table_whose_query_is_edited(engine: Engine, called: Called,
     assert rows(engine, "SELECT * FROM agg") == [{"k": 1, "s": 7, "m": 5}]
 
 
+def test_a_query_that_becomes_something_else(engine: Engine, called: Called, write: Callable[..., None]) -> None:
+    def ran(kind: str, query: str = "SELECT 1 AS a", **others: str) -> Done:
+        write({"m.sql": f"{{{{ config(materialized='{kind}') }}}}\n{query}", **others})
+        return called("run", "--select", "m")
+
+    assert outcomes(ran("table")) == ["1 of 1 OK created table m"]
+    done = ran("view", "SELECT nope")
+    assert done.code == 1 and "p/m.sql, line 2" in done.err and "^^^^" in done.err
+    assert rows(engine, "SELECT * FROM m") == [{"a": 1}]
+    assert outcomes(ran("view")) == ["1 of 1 OK replaced view m: was a table"]
+    assert outcomes(ran("view")) == ["1 of 1 OK created view m"]
+    assert outcomes(ran("table", "SELECT 2 AS a")) == ["1 of 1 OK replaced table m: was a view"]
+    assert rows(engine, "SELECT * FROM m") == [{"a": 2}]
+    list(engine.run("CREATE STREAMING TABLE reader AS SELECT a FROM STREAM m"))
+    done = ran("view")
+    assert done.code == 1 and "[WAREHOUSE_PROJECT_KIND]" in done.err and ".reader" in done.err
+    list(engine.run("DROP STREAMING TABLE reader; DROP TABLE m; CREATE TABLE m AS SELECT 3 AS a"))
+    done = ran("view")
+    assert done.code == 1 and "p/m.sql, line 2" in done.err and "hint: DROP TABLE m " in done.err
+    list(engine.run("DROP TABLE m; CREATE TABLE src AS SELECT 1 AS a"))
+    assert ran("streaming_table", "SELECT a FROM STREAM src").code == 0
+    done = ran("table", "SELECT a FROM src")
+    assert done.code == 1 and "hint: DROP STREAMING TABLE m " in done.err
+    assert rows(engine, "SELECT * FROM m") == [{"a": 1}]
+
+
 def test_on_an_engine(called: Called, write: Callable[..., None]) -> None:
     write(SMALL)
     assert called("run").code == 0

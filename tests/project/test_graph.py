@@ -56,10 +56,15 @@ def test_a_single_query_becomes_what_its_config_says(project: Load) -> None:
     )
     texts = [unit.steps[-1].source.text for unit in built.units]
     assert texts[0] == "CREATE OR REPLACE VIEW `2013 flights` AS SELECT 1"
-    assert texts[1] == "CREATE OR REPLACE TABLE s.c USING delta AS SELECT 1"
+    assert texts[1] == (
+        "CREATE OR REPLACE TABLE s.c USING delta TBLPROPERTIES ('warehouse.project' = 'query') AS SELECT 1"
+    )
     assert texts[2] == "CREATE OR REPLACE STREAMING TABLE d AS SELECT * FROM STREAM x"
     assert built.units[1].steps[0].source.text == "CREATE SCHEMA IF NOT EXISTS s"
-    assert built.units[2].steps[0].refreshes == "d" and built.units[1].steps[0].refreshes is None
+    steps = [unit.steps[-1] for unit in built.units]
+    assert [(step.name, step.becomes) for step in steps] == [
+        ("`2013 flights`", "view"), ("s.c", "table"), ("d", "streaming table"),
+    ]  # fmt: skip
     assert built.units[1].makes[0].key == ("s", "c")
 
 

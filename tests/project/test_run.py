@@ -27,8 +27,8 @@ def answers(engine: FakeEngine) -> None:  # noqa: F811
         return list(found.groups()) if found else []
 
     def there(source: SourceText) -> Standing | None:
-        name, query = made(source.text)
-        return Standing("streaming table", tables[name] == query) if name in tables else None
+        found = made(source.text)
+        return Standing("streaming table", tables[found[0]] == found[1]) if found and found[0] in tables else None
 
     def answer(source: SourceText) -> Result:
         text = source.text

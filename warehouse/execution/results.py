@@ -20,8 +20,8 @@ class Result:
         batches: record batches of that schema, to be consumed once, in order.
         message: one line for standard error (``plays created``), or None.
         warnings: rendered diagnostics that did not stop the statement.
-        replaced: of a streaming table that took the place of another one, what became of that: ``continues`` or
-            ``rebuilt from source``.
+        replaced: of what took the place of something, what became of that: of a streaming table ``continues`` or
+            ``rebuilt from source``, in a project ``was a table`` or the like, too.
     """
 
     source: SourceText

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warehouse.catalog.entries import StreamingTableEntry
+from warehouse.catalog.entries import StreamingTableEntry, qualified
 from warehouse.errors import SourceText
+from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStreamingTable, Name, QueryStatement, SparkStatement, Statement
 from warehouse.planning.canonical import canonical
 from warehouse.planning.context import Context
+
+OF_PROJECT = "warehouse.project"
+"""A property of tables that hold what a query of a project comes to, and can be made again by it."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +23,14 @@ class Standing:
     Attributes:
         kind: ``stream``, ``streaming table``, ``table`` or ``view``.
         same: it is a streaming table, and the statement says what made it, whatever the case, blanks and comments.
+        of_project: it holds no rows but what a query of a project comes to: a view, or a table with ``OF_PROJECT``.
+        readers: the streaming tables that read it.
     """
 
     kind: str
     same: bool = False
+    of_project: bool = False
+    readers: tuple[str, ...] = ()
 
 
 def standing(context: Context, statement: Statement) -> Standing | None:
@@ -36,8 +44,22 @@ def standing(context: Context, statement: Statement) -> Standing | None:
             pass
         case _:
             return None
-    kind = context.catalog.kind_of(*context.resolve(name)) or context.analyzer.relation_kind(name)
-    return Standing(kind) if kind else None
+    schema, last = context.resolve(name)
+    kind = context.catalog.kind_of(schema, last) or context.analyzer.relation_kind(name)
+    if kind is None:
+        return None
+    of_project = kind == "view" or (kind == "table" and OF_PROJECT in (context.analyzer.table_properties(name) or {}))
+    readers = tuple(t.qualified for t in context.catalog.streaming_tables() if _reads(t, schema, last))
+    return Standing(kind, of_project=of_project, readers=readers)
+
+
+def _reads(reader: StreamingTableEntry, schema: str, name: str) -> bool:
+    """Say whether a streaming table reads what has that name; sources that are tables are named as written."""
+    whole = qualified(schema, name).lower()
+    names = {whole, f"spark_catalog.{whole}"}
+    if reader.current.lower() == schema.lower():
+        names.add(quote_name(name).lower())
+    return any(source.lower() in names for source in reader.sources)
 
 
 def _as_made(entry: StreamingTableEntry) -> CreateStreamingTable:

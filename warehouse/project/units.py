@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NoReturn
 
-from warehouse.engine import parse, partner, split
+from warehouse.engine import OF_PROJECT, parse, partner, split
 from warehouse.engine import statements as s
 from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
@@ -27,7 +27,7 @@ MODEL = "MODEL"
 
 _CREATE = {
     "view": "CREATE OR REPLACE VIEW {name} AS ",
-    "table": "CREATE OR REPLACE TABLE {name} USING delta AS ",
+    "table": f"CREATE OR REPLACE TABLE {{name}} USING delta TBLPROPERTIES ('{OF_PROJECT}' = 'query') AS ",
     "streaming_table": "CREATE OR REPLACE STREAMING TABLE {name} AS ",
 }
 _DEFINES = ("CREATE", "REPLACE", "DROP")
@@ -59,20 +59,25 @@ class Step:
         source: what the engine gets.
         own: the same statement as the user wrote it.
         shift: how many characters of ``source`` stand before the user's first one.
-        refreshes: the streaming table that this creates unless it exists, as SQL; else None.
-        applies: that one is made anew, or goes on, by this statement where another one made it.
+        name: what this creates, as SQL, where what becomes of it depends on what is there already: of a query, and of
+            a streaming table that is created ``IF NOT EXISTS``; else None.
+        becomes: of a query, ``view``, ``table`` or ``streaming table``; None: this is the user's own statement.
     """
 
     source: SourceText
     own: SourceText
     shift: int = 0
-    refreshes: str | None = None
-    applies: bool = False
+    name: str | None = None
+    becomes: str | None = None
 
     def within(self, before: str, after: str) -> Step:
         """Return the statement with text before and after it, which no error points at."""
         text = f"{before}{self.source.text}{after}"
         return replace(self, source=replace(self.source, text=text), shift=self.shift + len(before))
+
+    def query(self) -> Step:
+        """Return the user's words without what was put in front of them."""
+        return replace(self, source=replace(self.source, text=self.source.text[self.shift :]), shift=0)
 
     def owned(self, error: WarehouseError) -> WarehouseError:
         """Return an error about ``source`` as one about the user's own words: the first, if about none of them."""
@@ -124,7 +129,7 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
         _misplaced(template, "WAREHOUSE_PROJECT_CONFIG_MISPLACED")
     if config.severity:
         _misplaced(template, "WAREHOUSE_PROJECT_SEVERITY_MISPLACED")
-    steps = [_kept(step, statement, materialized) for step, statement in zip(steps, parsed, strict=True)]
+    steps = [_named(step, statement, materialized) for step, statement in zip(steps, parsed, strict=True)]
     makes = tuple(chain.from_iterable(map(_makes, parsed)))
     made = {each.key for each in makes}
     writes = set(chain.from_iterable(map(_writes, parsed)))
@@ -242,12 +247,17 @@ def _schema(template: Template, step: Step) -> Iterator[Step]:
         yield replace(step, source=replace(step.source, text=text), shift=len(text))
 
 
-def _kept(step: Step, statement: s.Statement, materialized: str | None) -> Step:
-    """Return a step with what becomes of the streaming table that it creates where there is one already."""
-    if isinstance(statement, s.CreateStreamingTable) and (statement.if_not_exists or materialized):
-        name = statement.name.span.of(statement.source.text)
-        return replace(step, refreshes=name, applies=materialized is not None)
-    return step
+def _named(step: Step, statement: s.Statement, materialized: str | None) -> Step:
+    """Return a step with the name that it creates, where it matters what there is already."""
+    match statement:
+        case s.CreateStreamingTable(name=name, if_not_exists=keeps):
+            its_name = name.span.of(statement.source.text) if keeps or materialized else None
+        case s.SparkStatement(target=s.Name() as name) | s.QueryStatement(target=s.Name() as name):
+            its_name = name.span.of(statement.source.text) if materialized and statement.query else None
+        case _:
+            its_name = None
+    becomes = materialized.replace("_", " ") if materialized and its_name else None
+    return replace(step, name=its_name, becomes=becomes)
 
 
 def _makes(statement: s.Statement) -> Iterator[Made]:
