@@ -147,7 +147,13 @@ def test_on_an_engine(called: Called, write: Callable[..., None]) -> None:
         "7 of 7 PASS not_null_readings_v",
     ]
     assert done.out == "station,v\nB,-2\nstation,n_records\nA,2\nstation,v\n,3\nstation,v\nB,-2\n"
-    assert called("docs").code == 0
+    more = "models: [{name: stations, columns: [{name: NAME}, {name: town}]}]"
+    write({"more.yml": more})
+    documented = called("docs")
+    assert documented.code == 0
+    assert [line for line in told(documented) if "no column" in line] == [
+        "p/more.yml: stations has no column town in the warehouse"
+    ]
     nodes = json.loads(Path("p/target/manifest.json").read_text())["nodes"]
     assert nodes["model.p.readings"]["columns"]["v"]["data_type"] == "int"
     assert nodes["operation.p.live"]["columns"]["total"]["data_type"] == "bigint"

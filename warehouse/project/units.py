@@ -70,6 +70,12 @@ class Step:
     name: str | None = None
     becomes: str | None = None
 
+    @property
+    def first(self) -> Span:
+        """Return the place of the user's first word, to point at where no other is at fault."""
+        found = re.match(r"\w*", self.own.text)
+        return Span(*found.span()) if found else Span(0, 0)
+
     def within(self, before: str, after: str) -> Step:
         """Return the statement with text before and after it, which no error points at."""
         text = f"{before}{self.source.text}{after}"
@@ -84,9 +90,8 @@ class Step:
         if error.source is not None and error.source.text != self.source.text:
             return error
         moved = WarehouseError(*error.diagnostics).shifted(-self.shift).diagnostics
-        length, first = len(self.own.text), re.match(r"\w*", self.own.text)
-        start = Span(*first.span()) if first else None
-        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=start) for d in moved)
+        length = len(self.own.text)
+        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=self.first) for d in moved)
         return WarehouseError(*fitting, source=self.own)
 
 
@@ -123,6 +128,7 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     config, materialized = template.config, None
     if len(parsed) == 1 and _is_query(parsed[0]):
         materialized = config.materialized or "view"
+        _check_name(template, steps[0])
         steps = [*_schema(template, steps[0]), _model(template, steps[0], _CREATE[materialized])]
         parsed = [parse(step.source) for step in steps]
     elif config.materialized or config.alias or config.schema:
@@ -134,9 +140,35 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     made = {each.key for each in makes}
     writes = set(chain.from_iterable(map(_writes, parsed)))
     reads = _all_read(template, target, parsed)
+    if materialized and reads & made:
+        _fail_on_itself(template, steps[-1], target, made)
     return Unit(
         template.file, tuple(steps), makes, frozenset(writes - made), frozenset(reads - made), config.tags, materialized
     )  # fmt: skip
+
+
+def _check_name(template: Template, step: Step) -> None:
+    """Refuse a name that Spark takes for no view or table, where the query says it or the file is called so."""
+    config = template.config
+    for name in filter(None, (config.schema, config.alias or template.file.path.stem)):
+        if not re.fullmatch(r"[A-Za-z0-9_]+", name):
+            said = name == config.schema or name == config.alias
+            text = SourceText(template.file.text, template.file.name)
+            place, source = (config.span, text) if said else (step.first, step.own)
+            raise WarehouseError(diagnostic("WAREHOUSE_PROJECT_NAME", place, name=name), source=source)
+
+
+def _fail_on_itself(
+    template: Template, step: Step, target: Callable[[Reference], Target], made: set[Key]
+) -> NoReturn:  # fmt: skip
+    """Refuse a query that reads what it becomes, at the reference where it is one."""
+    files = f"{template.file.name} needs itself"
+    for reference in template.references:
+        if target(reference).key in made:
+            error = diagnostic("WAREHOUSE_PROJECT_CYCLE", reference.span, files=files)
+            raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
+    error = diagnostic("WAREHOUSE_PROJECT_CYCLE", step.first, files=files)
+    raise WarehouseError(error, source=step.own)
 
 
 def test_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
@@ -145,7 +177,8 @@ def test_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     Raises:
         WarehouseError: the file does not parse, or is not one query; positions are the file's.
     """
-    steps, parsed = _parsed(template, target)
+    whole = template.written_out(lambda each: target(each).parts) if template.file.asked_by else template
+    steps, parsed = _parsed(whole, target)
     config = template.config
     if len(parsed) != 1 or not _is_query(parsed[0]):
         odd = steps[min(1, len(steps) - 1)].own if steps else None
