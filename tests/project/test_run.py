@@ -79,6 +79,9 @@ def test_a_project(call: Call, engine: FakeEngine, write: Callable[..., None]) -
     second = call("run", "--project", "p", "--select", "hourly")
     assert told(second)[0] == "1 of 1 OK refreshed streaming table hourly (…)"
     assert engine.ran[-1] == "REFRESH STREAMING TABLE hourly"
+    write({"hourly.sql": "CREATE STREAMING TABLE IF NOT EXISTS hourly AS SELECT f FROM STREAM flights"})
+    kept, refreshed, _ = told(call("run", "--project", "p", "--select", "hourly"))
+    assert "hourly keeps the query that made it" in kept and "refreshed streaming table hourly" in refreshed
     call("run", "--project", "p", "--select", "hourly", "--full-refresh", "--quiet", "--warehouse", "w")
     assert engine.ran[-1] == "REFRESH STREAMING TABLE hourly FULL" and str(engine.opened[-1][0]) == "w"
 

@@ -58,10 +58,17 @@ def run_unit(
 
 
 def _brought_up_to_date(standing: Standing, step: Step, run: Run, full_refresh: bool) -> Iterator[Result]:
-    """Refresh a streaming table that is there, or replace it where another query made it."""
+    """Refresh a streaming table that is there, or replace it where another query made it.
+
+    Where ``IF NOT EXISTS`` leaves one that another query made, that is said.
+    """
     replaces = step.becomes is not None and not standing.same
-    if replaces or not step.becomes:
+    if replaces:
         yield from run(step.source)
+    elif not step.becomes:
+        kept = f"warning: {step.name} keeps the query that made it, as IF NOT EXISTS says: DROP it, or write OR REPLACE"
+        for result in run(step.source):
+            yield result if standing.same else replace(result, warnings=(*result.warnings, kept))
     if full_refresh or not replaces:
         yield from run(f"{_REFRESH}{step.name}{' FULL' if full_refresh else ''}")
 
