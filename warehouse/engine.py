@@ -31,6 +31,7 @@ from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.language.words import words_of_ours
 from warehouse.planning import plans
+from warehouse.planning.standing import OF_PROJECT, Standing, standing
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -285,6 +286,10 @@ class Engine:
             case plan:
                 return Prepared(None, _columns(plan))
 
+    def standing(self, source: SourceText) -> Standing | None:
+        """Return what there is under the name that a statement creates, None where that is nothing."""
+        return standing(self._context(self.catalog, {}, self.analyzer), parse(source))
+
     def begin(self, source: SourceText) -> tuple[DataFrame, Release]:
         """Do what a statement does before its rows are known, and return these, unread.
 
@@ -348,19 +353,25 @@ class Engine:
         self, statement: statements.Statement, catalog: Catalog | None = None, parameters: Parameters | None = None
     ) -> plans.Plan:
         from warehouse.execution.analyzer import SparkAnalyzer
-        from warehouse.execution.session import enter
-        from warehouse.planning.context import Context
         from warehouse.planning.lower import plan
 
-        enter(self.spark)
-        learning, analyzer = self.learning, self.analyzer
+        analyzer = self.analyzer
         if parameters and not _keeps_its_text(statement):
             analyzer = SparkAnalyzer(self.spark, parameters)
-        context = Context(
-            catalog or self.catalog, analyzer, self._schema(), self.udfs, lambda: learning.library(parameters),
-            lambda: learning.models, parameters=parameters or {},
-        )  # fmt: skip
+        context = self._context(catalog or self.catalog, parameters or {}, analyzer)
         return plan(context, statement, self._relations(context.catalog))
+
+    def _context(self, catalog: Catalog, parameters: Parameters, analyzer: SparkAnalyzer) -> Context:
+        """Return where the session's statements are planned."""
+        from warehouse.execution.session import enter
+        from warehouse.planning.context import Context
+
+        enter(self.spark)
+        learning = self.learning
+        return Context(
+            catalog, analyzer, self._schema(), self.udfs, lambda: learning.library(parameters),
+            lambda: learning.models, parameters=parameters,
+        )  # fmt: skip
 
     def _schema(self) -> str:
         return self.spark.catalog.currentDatabase()
@@ -485,17 +496,19 @@ class Engine:
                 _refuse(plan)
                 with self._watching(entry):
                     if verdict and old and verdict.outcome is Outcome.CONTINUE:
-                        commits, made = self.tables.change(entry, query, old, verdict.carry), "replaced, continues"
+                        replaced: str | None = "continues"
+                        commits = self.tables.change(entry, query, old, verdict.carry)
                     else:
+                        replaced = "rebuilt from source" if old else None
                         commits = self.tables.create(entry, query, old)
-                        made = "replaced, rebuilt from source" if old else "created"
+                made = f"replaced, {replaced}" if replaced else "created"
                 message = f"streaming table {entry.qualified} {made}: {_summary(commits)}"
                 told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(query)))
                 if verdict and verdict.entry and step_log(self.folder, entry).last().drained:
                     told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
                 if (zone := self.spark.conf.get("spark.sql.session.timeZone")) not in _UTC:
                     told += (f"warning: its steps compute in UTC, where this session's time zone is {zone}",)
-                return Result(source, message=message, warnings=told)
+                return Result(source, message=message, warnings=told, replaced=replaced)
             case plans.Refresh(entry=entry, full=full, drain=drain):
                 with self._watching(entry):
                     commits = self.tables.refresh(entry, full, drain)
@@ -805,6 +818,7 @@ def _instant(micros: int) -> str:
 
 
 __all__ = [
+    "OF_PROJECT",
     "Diagnostic",
     "Engine",
     "Finding",
@@ -812,6 +826,7 @@ __all__ = [
     "Progress",
     "Result",
     "SourceText",
+    "Standing",
     "TrainingProgress",
     "WarehouseError",
     "archiving",

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from warehouse.engine import Standing
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError
 from warehouse.execution.results import Progress, Result
 
@@ -31,6 +32,7 @@ class FakeEngine:
     opened: list[tuple[Path, dict[str, str]]] = field(default_factory=list)
     cancelled: threading.Event = field(default_factory=threading.Event)
     waiting: threading.Event = field(default_factory=threading.Event)
+    there: Callable[[SourceText], Standing | None] = lambda _: None
     closed: bool = False
     on_progress: Callable[[Progress], None] = print
 
@@ -77,6 +79,9 @@ class FakeEngine:
             raise KeyError("what nobody thought of")
         else:
             raise broken(source, source.text, state="XX000" if verb == "INTERNAL" else "42000")
+
+    def standing(self, source: SourceText) -> Standing | None:
+        return self.there(source)
 
     def cancel(self) -> None:
         self.cancelled.set()

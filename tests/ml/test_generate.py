@@ -281,6 +281,17 @@ def test_a_function_of_ones_own(engine: Engine, rows: Rows, tmp_path: Path, monk
         "from warehouse.ml.custom import generator\n"
         "@generator(returns='*')\ndef raises(frame):\n    '''Raise.'''\n    return 1 / 0\n"
     )
+    for name, returned in {"nothing": "None", "ends": "exit()"}.items():
+        (tmp_path / f"{name}.py").write_text(
+            "from sys import exit\nfrom warehouse.ml.custom import generator\n"
+            f"@generator(returns='*')\ndef {name}(frame):\n    return {returned}\n"
+        )
+    (tmp_path / "odd.py").write_text(
+        "from warehouse.ml.custom import generator\n@generator(returns=42)\ndef odd(frame):\n    return frame\n"
+    )
+    (tmp_path / "ddl.py").write_text(
+        "from warehouse.ml.custom import generator\n@generator(returns='a NOPE((')\ndef ddl(frame):\n    return frame\n"
+    )
     udfs = Udfs(tmp_path)
     monkeypatch.setattr(engine, "udfs", udfs)
     monkeypatch.setattr(engine.learning, "udfs", udfs)
@@ -311,6 +322,13 @@ def test_a_function_of_ones_own(engine: Engine, rows: Rows, tmp_path: Path, monk
     assert refused(rows, "GENERATE lies(clicks)").condition == "WAREHOUSE_GENERATOR_PARAMETER_MISSING"
     assert refused(rows, "GENERATE lies(clicks, 'x')").condition == "WAREHOUSE_GENERATOR_PARAMETER_TYPE"
     assert "ZeroDivisionError" in str(refused(rows, "GENERATE raises(clicks)"))
+    assert "returned a value of type NoneType, not a DataFrame" in str(refused(rows, "GENERATE nothing(clicks)"))
+    assert refused(rows, "GENERATE ends(clicks)").condition == "WAREHOUSE_GENERATOR_FAILED"
+    assert "returns is a value of type int" in str(refused(rows, "GENERATE odd(clicks)"))
+    undeclared = refused(rows, "GENERATE ddl(clicks)")
+    assert (
+        undeclared.condition == "WAREHOUSE_UDF_BROKEN" and "ddl.py" in str(undeclared) and "a NOPE((" in str(undeclared)
+    )
     assert refused(rows, "GENERATE lies(clicks, 1) AS MODEL m").condition == "WAREHOUSE_GENERATE_NO_MODEL"
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Done, call, engine  # noqa: F401
 from tests.cli.fake import FakeEngine, broken
 from tests.project.test_run import told
-from warehouse.errors import SourceText, WarehouseError
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError
 from warehouse.execution.results import Result
 from warehouse.project import checks
 from warehouse.project.files import load_settings
@@ -121,12 +121,14 @@ def test_a_test_is_not_run_by_run(call: Call, engine: FakeEngine, write: Write) 
 @pytest.mark.parametrize(
     ("yaml", "words"),
     [
-        ("models: [", "while parsing"),
+        ("models: [", "while parsing a flow node"),
+        ("models:\n- name: a\n  tags: [", "(p/schema.yml, line 3, pos 9)"),
         ("models: {name: a}", "models is a list"),
         ("models: [a]", "models is a list of things with a name"),
         ("models: [{columns: []}]", "models: one has no name"),
         ("models: [{name: a, columns: [{name: b, tests: not_null}]}]", "a.b: tests is a list"),
         ("models: [{name: a, columns: [{name: b, tests: [not_nul]}]}]", "there is no test not_nul; known are not_null"),
+        ("models: [{name: a, columns: [{name: b, tests: [not_nul]}]}]", "(p/schema.yml, line 1, pos 47)"),
         ("models: [{name: a, columns: [{name: b, tests: [accepted_values]}]}]", "accepted_values needs values"),
         ("models: [{name: a, columns: [{name: b, tests: [not_null: {at: 1}]}]}]", "not_null takes no at"),
         ("models: [{name: a, columns: [{name: b, tests: [not_null: {severity: bad}]}]}]", "severity is error or warn"),
@@ -151,6 +153,46 @@ def test_yaml_that_nobody_understands(write: Write, yaml: str, words: str) -> No
         load(write, {"a.sql": "SELECT 1 AS b", "schema.yml": yaml})
     assert error.value.condition == "WAREHOUSE_PROJECT_YAML" and words in error.value.render()
     assert "p/schema.yml" in error.value.render()
+
+
+@pytest.mark.parametrize(
+    ("yaml", "words"),
+    [
+        ("models:\n- name: hourli", "hourly is. SQLSTATE: 42704 (p/schema.yml, line 2, pos 8)"),
+        ("models: [{name: hourly, columns: [{name: a, tests: [relationships: {to: ref('b'), field: c}]}]}]", "pos 77"),
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "run", "test", "docs"])
+def test_yaml_that_speaks_of_what_no_file_makes(
+    call: Call, engine: FakeEngine, write: Write, command: str, yaml: str, words: str  # noqa: F811
+) -> None:  # fmt: skip
+    write({"hourly.sql": "SELECT 1 AS a", "schema.yml": yaml})
+    done = call(command, "--project", "p")
+    assert done.code == 1 and "[WAREHOUSE_PROJECT_REF]" in done.err and words in done.err and not engine.opened
+
+
+@pytest.mark.parametrize("command", ["plan", "run", "test", "docs"])
+@pytest.mark.parametrize(("yaml", "query", "code"), [("models: [", "SELECT 1", 2), ("", "SELECT {{ ref('x') }}", 1)])
+def test_commands_agree_on_what_is_no_project(
+    call: Call, engine: FakeEngine, write: Write, command: str, yaml: str, query: str, code: int  # noqa: F811
+) -> None:  # fmt: skip
+    write({"a.sql": query, "schema.yml": yaml})
+    assert call(command, "--project", "p").code == code and not engine.opened
+
+
+def test_what_yaml_asks_for_reads_well_in_errors(write: Write) -> None:
+    asked = "{name: b, tests: [not_null: {where: nope > 1}]}"
+    loaded = load(write, {"a.sql": "SELECT 1 AS b", "schema.yml": f"models: [{{name: a, columns: [{asked}]}}]"})
+    (step,) = loaded.whole.units[-1].steps
+    assert step.own.text == "SELECT * FROM (SELECT * FROM a WHERE nope > 1\n) WHERE b IS NULL" == step.source.text
+    error = WarehouseError(Diagnostic("C", "m.", None, Span(36, 40)), source=step.source)
+    assert step.owned(error).render().splitlines() == [
+        "[C] m. (p/schema.yml: not_null_a_b, line 1, pos 36)",
+        "== SQL (p/schema.yml: not_null_a_b, line 1) ==",
+        "1 | SELECT * FROM (SELECT * FROM a WHERE nope > 1",
+        "  |                                     ^^^^",
+        "2 | ) WHERE b IS NULL",
+    ]
 
 
 def test_yaml_about_other_things_says_nothing(write: Write) -> None:

@@ -49,17 +49,22 @@ def test_a_common_table_expression_is_no_dependency(project: Load) -> None:
 def test_a_single_query_becomes_what_its_config_says(project: Load) -> None:
     built = project(
         {
-            "2013 flights.sql": "SELECT 1",
+            "2013_flights.sql": "SELECT 1",
             "b.sql": "{{ config(materialized='table', schema='s', alias='c') }}\nSELECT 1",
             "d.sql": "{{ config(materialized='streaming_table') }}SELECT * FROM STREAM x",
         }
     )
     texts = [unit.steps[-1].source.text for unit in built.units]
-    assert texts[0] == "CREATE OR REPLACE VIEW `2013 flights` AS SELECT 1"
-    assert texts[1] == "CREATE OR REPLACE TABLE s.c USING delta AS SELECT 1"
-    assert texts[2] == "CREATE STREAMING TABLE IF NOT EXISTS d AS SELECT * FROM STREAM x"
+    assert texts[0] == "CREATE OR REPLACE VIEW `2013_flights` AS SELECT 1"
+    assert texts[1] == (
+        "CREATE OR REPLACE TABLE s.c USING delta TBLPROPERTIES ('warehouse.project' = 'query') AS SELECT 1"
+    )
+    assert texts[2] == "CREATE OR REPLACE STREAMING TABLE d AS SELECT * FROM STREAM x"
     assert built.units[1].steps[0].source.text == "CREATE SCHEMA IF NOT EXISTS s"
-    assert built.units[2].steps[0].refreshes == "d" and built.units[1].steps[0].refreshes is None
+    steps = [unit.steps[-1] for unit in built.units]
+    assert [(step.name, step.becomes) for step in steps] == [
+        ("`2013_flights`", "view"), ("s.c", "table"), ("d", "streaming table"),
+    ]  # fmt: skip
     assert built.units[1].makes[0].key == ("s", "c")
 
 
@@ -207,12 +212,21 @@ def test_what_a_refresh_needs(project: Load) -> None:
             "WAREHOUSE_PROJECT_REF",
             "hourly is",
         ),
+        (
+            {"a.sql": "SELECT 1\nFROM {{ ref('a') }}"},
+            "WAREHOUSE_PROJECT_CYCLE",
+            "p/a.sql needs itself. SQLSTATE: 42P19 (p/a.sql, line 2, pos 5)",
+        ),
+        ({"a.sql": "SELECT * FROM default.A"}, "WAREHOUSE_PROJECT_CYCLE", "(p/a.sql, line 1, pos 0)"),
+        ({"we ird-1.sql": "SELECT 1"}, "WAREHOUSE_PROJECT_NAME", "(p/we ird-1.sql, line 1, pos 0)"),
+        ({"größe.sql": "SELECT 1"}, "WAREHOUSE_PROJECT_NAME", "größe cannot be"),
+        ({"a.sql": "{{ config(alias='x-y') }} SELECT 1"}, "WAREHOUSE_PROJECT_NAME", "x-y cannot"),
         ({"a.sql": "SELECT {{ var('x') }}"}, "WAREHOUSE_PROJECT_TEMPLATE", "{{ var('x') }}"),
         ({"a.sql": "{% if x %} SELECT 1"}, "WAREHOUSE_PROJECT_TEMPLATE", "{% if x %}"),
         (
-            {"a.sql": "{{ config(materialized='incremental') }} SELECT 1"},
+            {"a.sql": "{{ config(materialized='incremental', unique_key='id') }} SELECT 1"},
             "WAREHOUSE_PROJECT_TEMPLATE",
-            "streaming_table",
+            "incremental is streaming_table, which reads what has arrived since the last run, here;",
         ),
         ({"a.sql": "{{ config(alias='x') }} SELECT 1; SELECT 2"}, "WAREHOUSE_PROJECT_CONFIG_MISPLACED", "own"),
         ({"a.txt": "SELECT 1"}, "WAREHOUSE_PROJECT_EMPTY", "p"),
@@ -246,7 +260,7 @@ def test_errors_point_behind_what_was_put_in_front(project: Load) -> None:
 
     at = step.source.text.index(" x,") + 1
     assert owned(at, at + 1).endswith("1 | SELECT {{ref('b')}} x, y\n  |                     ^")
-    assert owned(3, 5) == "[C] m."
+    assert owned(3, 5).endswith("1 | SELECT {{ref('b')}} x, y\n  | ^^^^^^")  # of the file at least
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pyarrow as pa
 import pytest
 
 from tests.cli.conftest import Done, call, engine  # noqa: F401
 from tests.cli.fake import FakeEngine, broken
 from warehouse.cli.console import Output, ReaderGone
+from warehouse.engine import Standing
 from warehouse.errors import SourceText
 from warehouse.execution.results import Result
 
@@ -20,19 +20,25 @@ Call = Callable[..., Done]
 @pytest.fixture(autouse=True)
 def answers(engine: FakeEngine) -> None:  # noqa: F811
     """Let the engine take any statement, and remember streaming tables."""
-    tables: set[str] = set()
+    tables: dict[str, str] = {}
+
+    def made(text: str) -> list[str]:
+        found = re.match(r"CREATE (?:OR REPLACE )?STREAMING TABLE (?:IF NOT EXISTS )?(\w+) AS (.*)", text)
+        return list(found.groups()) if found else []
+
+    def there(source: SourceText) -> Standing | None:
+        found = made(source.text)
+        return Standing("streaming table", tables[found[0]] == found[1]) if found and found[0] in tables else None
 
     def answer(source: SourceText) -> Result:
         text = source.text
-        if text.startswith("DESCRIBE STREAMING TABLE"):
-            if text.split()[-1] not in tables:
-                raise broken(source, text)
-            return Result(source, pa.schema({"n": pa.int64()}), iter(()))
-        if made := re.match(r"CREATE STREAMING TABLE IF NOT EXISTS (\w+)", text):
-            tables.add(made[1])
         if "BROKEN" in text:
             raise broken(source, "BROKEN")
-        return Result(source, message="done")
+        replaced = None
+        if found := made(text):
+            replaced = "continues" if found[0] in tables and "OR REPLACE" in text else None
+            tables[found[0]] = found[1]
+        return Result(source, message="done", replaced=replaced)
 
     class Answers(dict):  # type: ignore[type-arg]
         def __contains__(self, text: object) -> bool:
@@ -42,6 +48,7 @@ def answers(engine: FakeEngine) -> None:  # noqa: F811
             return answer
 
     engine.answers = Answers()
+    engine.there = there
 
 
 def told(done: Done) -> list[str]:
@@ -72,8 +79,34 @@ def test_a_project(call: Call, engine: FakeEngine, write: Callable[..., None]) -
     second = call("run", "--project", "p", "--select", "hourly")
     assert told(second)[0] == "1 of 1 OK refreshed streaming table hourly (…)"
     assert engine.ran[-1] == "REFRESH STREAMING TABLE hourly"
+    write({"hourly.sql": "CREATE STREAMING TABLE IF NOT EXISTS hourly AS SELECT f FROM STREAM flights"})
+    kept, refreshed, _ = told(call("run", "--project", "p", "--select", "hourly"))
+    assert "hourly keeps the query that made it" in kept and "refreshed streaming table hourly" in refreshed
     call("run", "--project", "p", "--select", "hourly", "--full-refresh", "--quiet", "--warehouse", "w")
     assert engine.ran[-1] == "REFRESH STREAMING TABLE hourly FULL" and str(engine.opened[-1][0]) == "w"
+
+
+def test_a_model_that_is_edited(call: Call, engine: FakeEngine, write: Callable[..., None]) -> None:  # noqa: F811
+    model = "{{{{ config(materialized='streaming_table') }}}}\nSELECT {} FROM STREAM s"
+
+    def ran(query: str, *words: str) -> tuple[list[str], str]:
+        write({"agg.sql": model.format(query)})
+        engine.ran.clear()
+        return engine.ran, told(call("run", "--project", "p", *words))[0]
+
+    first = "CREATE OR REPLACE STREAMING TABLE agg AS SELECT a FROM STREAM s"
+    changed = "CREATE OR REPLACE STREAMING TABLE agg AS SELECT b FROM STREAM s"
+    refresh = "REFRESH STREAMING TABLE agg"
+    assert ran("a") == ([first], "1 of 1 OK created streaming table agg (…)")
+    assert ran("a") == ([refresh], "1 of 1 OK refreshed streaming table agg (…)")
+    assert ran("b") == ([changed], "1 of 1 OK replaced streaming table agg: continues (…)")
+    assert ran("b", "--full-refresh")[0] == [f"{refresh} FULL"]
+    assert ran("a", "--full-refresh") == (
+        [first, f"{refresh} FULL"],
+        "1 of 1 OK replaced streaming table agg: rebuilt from source (…)",
+    )
+    plan = call("plan", "--project", "p")
+    assert plan.out == "1  agg.sql  creates, refreshes or replaces streaming table agg\n"
 
 
 def test_what_depends_on_a_failure_is_skipped(call: Call, write: Callable[..., None]) -> None:  # noqa: F811

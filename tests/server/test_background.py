@@ -20,9 +20,11 @@ from pathlib import Path
 import pytest
 
 from tests.server.terminal import Terminal
+from warehouse.catalog.udfs import Udfs
 from warehouse.cli import frames, remote
 from warehouse.cli.prompt.talk import Talk
 from warehouse.engine import Engine
+from warehouse.server import background
 from warehouse.server.background import Local
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +73,24 @@ def test_results_errors_and_codes(engine: Engine, local: dict[str, str]) -> None
     assert done.returncode == 1 and json.loads(done.stdout) == {"x": 3}
     done = run(engine, local, "-", input="SELECT 3 AS c")
     assert done.stdout == "c\n3\n"
+
+
+def test_code_that_exits_ends_neither_the_engine_nor_the_wait(
+    engine: Engine, local: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit(3)")
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    assert run(engine, local, "-e", "SHOW GENERATORS LIKE 'exits'").returncode == 0
+    query = "SELECT count(*) FROM VALUES (now()) AS t(at) WINDOW exits (at)"
+    done = run(engine, local, "-e", query)
+    assert done.returncode == 1 and "[WAREHOUSE_UDF_BROKEN] exits.py" in done.stderr and "SystemExit: 3" in done.stderr
+
+    def leave(*_: object) -> int:
+        raise SystemExit(4)
+
+    monkeypatch.setattr(background._Client, "_carried_out", leave)
+    done = run(engine, local, "-e", "SELECT 1")
+    assert done.returncode == 2 and done.stderr == "internal error: SystemExit: 4\n"
 
 
 def test_commands_are_sessions(engine: Engine, local: dict[str, str]) -> None:

@@ -156,17 +156,88 @@ def test_a_definition_that_changes_is_noticed(
     rows("REFRESH STREAMING TABLE t")
 
 
+_TRIGGER = "from warehouse.dataflow.custom import *\nclass A(CustomTrigger):\n def "
 _IMPORT = "from warehouse.dataflow.custom import *\n"
 _WINDOW = _IMPORT + "class A(CustomWindow):\n def assign(self, ts): return "
 BROKEN = {
     "no_class": "",
     "no_python": "class A(",
     "raises": _WINDOW + "1 / 0",
+    "exits": "import sys\nsys.exit()",
+    "interrupts": "class Stop(BaseException): pass\nraise Stop",
     "no_sql": _WINDOW + "'nope', ts",
     "number": _WINDOW + "'1'",
     "never": _IMPORT + "class A(CustomTrigger): pass",
     "text": _IMPORT + "class A(CustomTrigger):\n def on_rows(self, w): return w.start",
 }
+
+
+ANSWERS = {
+    "WINDOW assign_int (at)": (_WINDOW + "42", "assign returned a value of type int, and is to return SQL for a start"),
+    "WINDOW assign_none (at)": (_WINDOW + "None", "assign returned None"),
+    "WINDOW assign_one (at)": (_WINDOW + "(ts,)", "assign returned a value of type tuple with something else in it"),
+    "WINDOW assign_mixed (at)": (_WINDOW + "[(ts, ts), ts]", "assign returned a value of type list"),
+    "WINDOW assign_empty (at)": (_WINDOW + "[]", "assign returned a value of type list"),
+    "WINDOW assign_value (at)": (_IMPORT + "class A(CustomWindow):\n assign = 4", "assign is a value of type int"),
+    "WINDOW assign_gone (at)": (_IMPORT + "class A(CustomWindow): pass", "NotImplementedError"),
+    "WINDOW merge_bool (at)": (
+        _WINDOW + "ts, ts\n def merge(self, a, b): return True",
+        "merge returned a value of type bool",
+    ),
+    "WINDOW needs (at)": (_IMPORT + "class A(CustomWindow):\n def __init__(self, a): pass", "TypeError"),
+    "TRIGGER arrived_none ()": (_TRIGGER + "arrived(self): return None", "arrived returned None"),
+    "TRIGGER arrived_text ()": (_TRIGGER + "arrived(self): return {'a': 'b'}", "Arrived, of texts, by name"),
+    "TRIGGER kept_type ()": (_TRIGGER + "kept(self, w): return {'a': Kept('int', 0, '0', 'sum')}", "kept returned"),
+    "TRIGGER due_int ()": (_TRIGGER + "on_rows(self, w): return 3", "on_rows returned a value of type int"),
+    "TRIGGER time_raises ()": (_TRIGGER + "on_time(self, w): raise SystemExit", "SystemExit"),
+    "TRIGGER going ()": (_IMPORT + "class A(CustomTrigger):\n goes_on = 'yes'", "goes_on is a value of type str"),
+}
+
+
+def test_options_and_names_that_are_none_are_said(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(_IMPORT + "class A(CustomWindow):\n def assign(self, ts, size): return ts, ts")
+    (tmp_path / "when.py").write_text(BROKEN["never"])
+    (tmp_path / "torn.py").write_text(BROKEN["no_python"])
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+
+    def refused(clause: str) -> tuple[str, str]:
+        query = f"SELECT count(*) FROM STREAM s {clause}"
+        with pytest.raises(WarehouseError) as error:
+            rows(query)
+        found = error.value.diagnostics[0]
+        return found.span.of(query) if found.span else "", error.value.render()
+
+    place, told = refused("WINDOW mine (at, SIZE INTERVAL 1 MINUTE)")
+    assert place == "SIZE" and "SIZE is no argument of mine" in told and "WINDOW mine (at, size)" in told
+    place, told = refused("WINDOW mines (at, INTERVAL 1 MINUTE)")
+    assert place == "mines" and f"those of {tmp_path.name}/ (mine; torn.py cannot be read as Python)" in told
+    assert "Did you mean mine?" in told
+    place, told = refused("WINDOW nothing (at, SIZE INTERVAL 1 MINUTE)")
+    assert place == "nothing" and "FIXED, SLIDING, SESSIONS and GLOBAL, those of" in told
+    place, told = refused("WINDOW torn (at, SIZE INTERVAL 1 MINUTE)")
+    assert place == "torn" and "torn.py" in told and "SyntaxError" in told
+    place, told = refused("TRIGGER whn ()")
+    assert place == "whn" and "(when; torn.py cannot be read as Python)" in told
+    rows(
+        "CREATE FUNCTION days_assign(ts TIMESTAMP) RETURNS STRUCT<a TIMESTAMP, b TIMESTAMP>"
+        " RETURN named_struct('a', ts, 'b', ts)"
+    )
+    place, told = refused("WINDOW days (at, GAP INTERVAL 1 MINUTE)")
+    assert place == "GAP" and "See the function days_assign" in told
+
+
+@pytest.mark.parametrize("clause", ANSWERS)
+def test_what_is_no_answer_is_said(
+    engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clause: str
+) -> None:
+    text, words = ANSWERS[clause]
+    (tmp_path / f"{clause.split()[1]}.py").write_text(text)
+    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    with pytest.raises(WarehouseError, match=words) as error:
+        rows(f"SELECT count(*) FROM STREAM s {clause}")
+    assert error.value.condition == "WAREHOUSE_UDF_BROKEN"
 
 
 @pytest.mark.parametrize(
@@ -175,6 +246,8 @@ BROKEN = {
         ("WINDOW no_class (at)", "UDF_NOT_ONE"),
         ("WINDOW no_python (at)", "UDF_BROKEN"),
         ("WINDOW raises (at)", "UDF_BROKEN"),
+        ("WINDOW exits (at)", "UDF_BROKEN"),
+        ("WINDOW interrupts (at)", "UDF_BROKEN"),
         ("WINDOW no_sql (at)", "UDF_SQL"),
         ("WINDOW number (at)", "ASSIGN_TYPE"),
         ("WINDOW number (at, at)", "UDF_ARGUMENTS"),

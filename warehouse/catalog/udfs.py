@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import re
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +16,25 @@ from typing import TypeVar
 from warehouse.errors import Span, WarehouseError, fail
 
 T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def blamed_on(file: str, place: Span) -> Iterator[None]:
+    """Let whatever a user's own code raises be an error about its file.
+
+    Also what is no ``Exception``: ``sys.exit()`` would end the thread that serves a client without a word to it.
+    Ctrl-C, which Python raises in the main thread alone, stays what it is.
+
+    Raises:
+        WarehouseError: something was raised.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        fail("WAREHOUSE_UDF_BROKEN", place, file=file, reason=told)
 
 
 @dataclass(frozen=True)
@@ -40,14 +62,12 @@ class Udfs:
         file = self._file(name)
         if file is None:
             return None
-        try:
+        with blamed_on(file.name, place):
             module = self._module(file)
             own = [c for c in vars(module).values() if isinstance(c, type) and c.__module__ == module.__name__]
             found = [c for c in own if issubclass(c, kind)]
             if len(found) == 1:
                 return found[0]()
-        except Exception as error:
-            fail("WAREHOUSE_UDF_BROKEN", place, file=file.name, reason=f"{type(error).__name__}: {error}")
         if own and not found:
             return None
         fail("WAREHOUSE_UDF_NOT_ONE", place, file=file.name, kind=kind.__name__, count=len(found))
@@ -61,10 +81,8 @@ class Udfs:
         file = self._file(name)
         if file is None:
             return None
-        try:
+        with blamed_on(file.name, place):
             found = [v for v in vars(self._module(file)).values() if isinstance(v, kind)]
-        except Exception as error:
-            fail("WAREHOUSE_UDF_BROKEN", place, file=file.name, reason=f"{type(error).__name__}: {error}")
         if len(found) > 1:
             fail("WAREHOUSE_UDF_SEVERAL", place, file=file.name, kind=kind.__name__.lower(), count=len(found))
         return found[0] if found else None
@@ -87,6 +105,24 @@ class Udfs:
     def names(self) -> tuple[str, ...]:
         """Return the names that the folder's files give, in order."""
         return tuple(sorted(f.stem for f in self.folder.glob("*.py") if not f.name.startswith("_")))
+
+    def told(self, kind: type) -> tuple[list[str], list[str]]:
+        """Return what the folder's files say that they define, without running any.
+
+        Returns:
+            The names of those with a class that derives from ``kind``, and of the files that are no Python.
+        """
+        names, broken = [], []
+        for name in self.names():
+            try:
+                body = ast.parse((self.folder / f"{name}.py").read_bytes()).body
+            except (OSError, SyntaxError, ValueError):
+                broken.append(f"{name}.py")
+                continue
+            bases = [ast.unparse(base) for cls in body if isinstance(cls, ast.ClassDef) for base in cls.bases]
+            if any(base.rpartition(".")[2] == kind.__name__ for base in bases):
+                names.append(name)
+        return names, broken
 
     def _module(self, file: Path) -> ModuleType:
         changed = file.stat().st_mtime_ns

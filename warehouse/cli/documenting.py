@@ -11,9 +11,9 @@ from warehouse.cli.arguments import Invocation, UsageError
 from warehouse.cli.codes import OK
 from warehouse.cli.console import Console
 from warehouse.errors import WarehouseError
-from warehouse.project.described import Columns, about
+from warehouse.project.described import Columns, about, unknown_columns
 from warehouse.project.files import Settings
-from warehouse.project.loading import load_project
+from warehouse.project.loading import Loaded
 from warehouse.project.manifest import manifest
 from warehouse.project.page import page
 from warehouse.project.runs import Engine
@@ -24,20 +24,24 @@ TARGET = "target"
 
 
 def write(
-    invocation: Invocation, settings: Settings, opened: AbstractContextManager[Engine] | None, console: Console
-) -> int:  # fmt: skip
+    invocation: Invocation,
+    settings: Settings,
+    loaded: Loaded,
+    opened: AbstractContextManager[Engine] | None,
+    console: Console,
+) -> int:
     """Write ``index.html`` and ``manifest.json``; where no engine is to be ``opened``, without the columns' types.
 
     Raises:
         UsageError: the folder cannot be written.
-        WarehouseError: the project is none.
     """
-    loaded = load_project(invocation.project, settings)
     made = [each for unit in loaded.whole.units for each in unit.makes]
     columns: Columns = {}
     if opened:
         with opened as engine:
             columns = {each.key: found for each in made if (found := dict(_described(engine, each)))}
+    for table, column in unknown_columns(loaded, columns):
+        console.warning(f"{table.file.name}: {table.name} has no column {column} in the warehouse")
     known = about(loaded, columns)
     folder: Path = invocation.target or invocation.project / TARGET
     told = manifest(settings.name, loaded.whole, known)

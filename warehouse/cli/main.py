@@ -178,7 +178,7 @@ def _project(
     from warehouse.cli import projects
 
     if is_read_only and invocation.command != "docs":
-        return projects.plan(invocation, settings, output)
+        return projects.plan(invocation, settings, output, console)
 
     @contextmanager
     def opened() -> Iterator[Any]:

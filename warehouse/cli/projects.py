@@ -13,10 +13,10 @@ from warehouse.cli.console import Console, Output, ReaderGone, duration
 from warehouse.cli.script import CANCELLED, FAILED, OK, TROUBLE, Engine, Runner, failed
 from warehouse.engine import Result
 from warehouse.errors import WarehouseError
-from warehouse.project.files import Settings, load_files
-from warehouse.project.graph import Project, project_of
-from warehouse.project.loading import load_project
-from warehouse.project.runs import count_wrong, is_refresh, outcome, run_unit, wrong_rows
+from warehouse.project.files import Settings
+from warehouse.project.graph import Project
+from warehouse.project.loading import Loaded, load_project
+from warehouse.project.runs import count_wrong, intent, is_refresh, outcome, run_unit, wrong_rows
 from warehouse.project.selection import select, select_tests
 from warehouse.project.units import Unit
 
@@ -32,30 +32,45 @@ class Chosen:
     order: list[int]
 
 
-def read(invocation: Invocation, settings: Settings) -> Project:
-    """Return the project, with its tests where these are asked for; runs nothing.
+def read(invocation: Invocation, settings: Settings) -> Loaded:
+    """Return the project; runs nothing.
 
     Raises:
-        WarehouseError: the project is none.
+        WarehouseError: the project is none; tests and YAML files count, whether or not they are asked for.
     """
-    if invocation.command == "test":
-        return load_project(invocation.project, settings).whole
-    return project_of(load_files(invocation.project, settings))
+    runs = invocation.command in ("run", "plan")
+    return load_project(invocation.project, settings, tests_suffice=not runs)
 
 
-def choose(invocation: Invocation, name: str, project: Project) -> Chosen:
+def choose(invocation: Invocation, name: str, whole: Project) -> Chosen:
     """Return what of the project called ``name`` was asked for.
 
     Raises:
         WarehouseError: a word names nothing in it.
     """
-    chosen = select_tests if invocation.command == "test" else select
-    return Chosen(name, project, chosen(project, invocation.select, invocation.exclude))
+    if invocation.command == "test":
+        return Chosen(name, whole, select_tests(whole, invocation.select, invocation.exclude))
+    project = whole.without_tests()
+    return Chosen(name, project, select(project, invocation.select, invocation.exclude))
 
 
-def plan(invocation: Invocation, settings: Settings, output: Output) -> int:
-    """Write what would run or be tested, in order, with what each makes and waits for."""
-    output.write(_table(choose(invocation, settings.name, read(invocation, settings))).encode())
+def refused(error: WarehouseError, console: Console, debug: bool) -> int:
+    """Print why a folder is no project, and return the exit code: of SQL, or of what is beside it."""
+    code = failed(error, console, debug)
+    return TROUBLE if error.sqlstate in _BESIDE_SQL else code
+
+
+_BESIDE_SQL = ("F0000", "58030")
+"""The SQLSTATEs of settings and YAML that nobody understands, and of files that are not there."""
+
+
+def plan(invocation: Invocation, settings: Settings, output: Output, console: Console) -> int:
+    """Write what would run or be tested, in order, with what each makes and waits for; return the exit code."""
+    try:
+        loaded = read(invocation, settings)
+    except WarehouseError as error:
+        return refused(error, console, invocation.debug)
+    output.write(_table(choose(invocation, settings.name, loaded.whole)).encode())
     return OK
 
 
@@ -67,13 +82,13 @@ def carry_out(
     console: Console,
 ) -> int:
     """Run, test or tell about a project, on an engine that is opened once its files were read; return the exit code."""
-    if invocation.command == "docs":
-        return documenting.write(invocation, settings, None if invocation.dry_run else opened, console)
     try:
-        project = read(invocation, settings)
+        loaded = read(invocation, settings)
     except WarehouseError as error:
-        return failed(error, console, invocation.debug)
-    chosen = choose(invocation, settings.name, project)
+        return refused(error, console, invocation.debug)
+    if invocation.command == "docs":
+        return documenting.write(invocation, settings, loaded, None if invocation.dry_run else opened, console)
+    chosen = choose(invocation, settings.name, loaded.whole)
     with opened as engine:
         runner = runner_on(engine)
         if invocation.command == "test":
@@ -175,12 +190,13 @@ def _many(count: int, word: str) -> str:
 
 
 def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[int, str]:
-    refreshed = False
+    refreshed, replaced = False, None
 
     def results() -> Iterator[Result]:
-        nonlocal refreshed
+        nonlocal refreshed, replaced
         for result in run_unit(unit, runner.engine, runner.parameters, full_refresh=full_refresh):
             refreshed = refreshed or is_refresh(result)
+            replaced = result.replaced or replaced
             yield result
 
     try:
@@ -188,7 +204,7 @@ def _run(unit: Unit, runner: Runner, label: str, full_refresh: bool) -> tuple[in
     except ReaderGone:
         runner.console.error("standard output was closed")
         code = FAILED
-    return code, outcome(unit, refreshed)
+    return code, outcome(unit, refreshed, replaced)
 
 
 def _table(chosen: Chosen) -> str:
@@ -198,11 +214,7 @@ def _table(chosen: Chosen) -> str:
     lines = []
     for number, (at, path) in enumerate(zip(order, paths, strict=True), 1):
         unit = project.units[at]
-        what = (
-            _TESTS[unit.severity]
-            if unit.severity
-            else outcome(unit, False).replace("created ", "creates ").replace("ran ", "runs ")
-        )
+        what = _TESTS[unit.severity] if unit.severity else intent(unit)
         after = ", ".join(str(project.units[each].file.path) for each in sorted(project.after[at]))
         lines.append(f"{number:>{len(str(len(order)))}}  {path:<{width}}  {what}{f'  after {after}' if after else ''}")
     return "".join(f"{line}\n" for line in lines)

@@ -18,7 +18,7 @@ from warehouse.cli.parameters import Value
 from warehouse.errors import SourceText, WarehouseError
 
 if TYPE_CHECKING:
-    from warehouse.engine import Result
+    from warehouse.engine import Result, Standing
 
 
 class Engine(Protocol):
@@ -32,6 +32,9 @@ class Engine(Protocol):
 
     def run(self, text: str | SourceText, *, parameters: Mapping[str, Any] = ...) -> Iterator[Result]:
         """Run a text, one result per statement."""
+
+    def standing(self, source: SourceText) -> Standing | None:
+        """Return what there is under the name that a statement creates, None where that is nothing."""
 
     def cancel(self) -> None:
         """Cancel the statement that runs."""

@@ -181,6 +181,15 @@ class SparkAnalyzer:
             return None
         return tuple(Column(f.name, type_text(f.dataType)) for f in found.schema.fields)
 
+    def relation_kind(self, name: Name) -> str | None:
+        """Return ``table`` or ``view``, None when there is neither; temporary views of the session do not count."""
+        schema = name.parts[-2] if len(name.parts) > 1 else self.spark.catalog.currentDatabase()
+        try:
+            found = self.spark.catalog.getTable(f"{quote_name(schema)}.{quote_name(name.last)}")
+        except AnalysisException:
+            return None
+        return "view" if found.tableType == "VIEW" else "table"
+
     def table_properties(self, name: Name) -> dict[str, str] | None:
         """Return the properties of a table, None when there is none.
 

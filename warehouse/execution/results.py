@@ -20,6 +20,8 @@ class Result:
         batches: record batches of that schema, to be consumed once, in order.
         message: one line for standard error (``plays created``), or None.
         warnings: rendered diagnostics that did not stop the statement.
+        replaced: of what took the place of something, what became of that: of a streaming table ``continues`` or
+            ``rebuilt from source``, in a project ``was a table`` or the like, too.
     """
 
     source: SourceText
@@ -27,6 +29,7 @@ class Result:
     batches: Iterator[pa.RecordBatch] = field(default_factory=lambda: iter(()))
     message: str | None = None
     warnings: tuple[str, ...] = ()
+    replaced: str | None = None
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,11 @@ def generator(returns: str) -> Callable[[Callable[..., DataFrame]], Generator]:
             ``*`` stands for the input's columns: ``"*, clicks BIGINT"``.
 
     Raises:
-        TypeError: it has no parameter for the rows, or one whose annotation is none of these.
+        TypeError: ``returns`` is no text, the function has no parameter for the rows, or one whose annotation is none
+            of these.
     """
+    if not isinstance(returns, str):
+        raise TypeError(f'returns is a value of type {type(returns).__name__}, not text such as "*, clicks BIGINT"')
 
     def declare(function: Callable[..., DataFrame]) -> Generator:
         listed = list(inspect.signature(function).parameters.values())

@@ -145,10 +145,12 @@ class Generating:
         self.watch.begin(name)
         try:
             made = self.library.own(name, step.place)(frame, **dict(step.given))
+            if not isinstance(made, DataFrame):
+                raise TypeError(f"it returned a value of type {type(made).__name__}, not a DataFrame")
             found = [(f.name, f.dataType.simpleString()) for f in made.schema.fields]
         except (WarehouseError, *RAISED):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             fail("WAREHOUSE_GENERATOR_FAILED", step.place, name=name, reason=f"{type(error).__name__}: {error}")
         wanted = [(c.name, c.type) for c in step.columns]
         same = len(found) == len(wanted) and all(

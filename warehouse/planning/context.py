@@ -33,6 +33,9 @@ class Analyzer(Protocol):
     def table_columns(self, name: Name) -> tuple[Column, ...] | None:
         """Return the columns of a table or view that Spark knows, or None."""
 
+    def relation_kind(self, name: Name) -> str | None:
+        """Return ``table`` or ``view``, as Spark knows that name whoever's session asks, or None."""
+
     def table_properties(self, name: Name) -> Mapping[str, str] | None:
         """Return the properties of a table that Spark knows, or None."""
 

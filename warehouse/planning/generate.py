@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from warehouse.catalog.entries import Column
-from warehouse.errors import Span, fail
+from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment
 from warehouse.language.names import quote_name
 from warehouse.language.statements import Generate, GeneratorCall, Name, QueryShape
@@ -142,7 +142,13 @@ def _own(reader: Reader, columns: tuple[Column, ...], found: _Found) -> tuple[tu
         declared = algorithm.returns.strip()
         kept = columns if declared.startswith("*") else ()
         declared = declared.removeprefix("*").strip().removeprefix(",")
-        columns = (*kept, *(reader.library.schema(declared) if declared.strip() else ()))
+        try:
+            columns = (*kept, *(reader.library.schema(declared) if declared.strip() else ()))
+        except WarehouseError as error:
+            reason = (
+                f"returns, {algorithm.returns!r}, names no columns with their types: {error.diagnostics[0].message}"
+            )
+            fail("WAREHOUSE_UDF_BROKEN", plain.place, file=f"{plain.name}.py", reason=reason.rstrip("."))
         values = tuple((name, reader.value(call, name)) for name in call.values)
         steps.append(OwnStep(algorithm, values, columns, plain.place))
     return columns, tuple(steps)

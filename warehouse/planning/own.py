@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn
 
 from warehouse.dataflow import triggers
 from warehouse.dataflow.custom import CustomTrigger, CustomWindow
@@ -18,37 +17,23 @@ from warehouse.language.fragments import Fragment, joined, of
 from warehouse.language.names import quote_name
 from warehouse.language.statements import OwnTrigger, OwnWindow
 from warehouse.language.triggers import UNIT_STARTS
+from warehouse.planning.answers import asked, broken, parameters
 from warehouse.planning.context import Context
 
-T = TypeVar("T")
 _PAIR = r"struct<([^:<>]+):timestamp,([^:<>]+):timestamp>"
 
 
-def _asked(place: Span, name: str, method: Callable[..., T], *given: Any) -> T:
-    """Return what a method of the user's says, its failure as an error at ``place``."""
-    _fits(place, name, method, *given)
-    try:
-        return method(*given)
-    except Exception as error:
-        fail("WAREHOUSE_UDF_BROKEN", place, file=f"{name}.py", reason=f"{type(error).__name__}: {error}")
-
-
-def _fits(place: Span, name: str, method: Callable[..., Any], *given: Any) -> None:
-    """Refuse a number of arguments that the method does not take."""
-    signature = inspect.signature(method)
-    try:
-        signature.bind(*given)
-    except TypeError:
-        takes = [p for p in signature.parameters if p != "window"]
-        fail("WAREHOUSE_UDF_ARGUMENTS", place, name=name, takes=", ".join(takes) or "none")
-
-
-def _unknown(context: Context, place: Span, text: str, condition: str, ours: tuple[str, ...], **more: str) -> NoReturn:
+def _unknown(
+    context: Context, place: Span, text: str, condition: str, kind: type, ours: tuple[str, ...], **more: str
+) -> NoReturn:
     found = place.of(text)
-    known = [*ours, *(name for name in context.udfs.names() if name != found.lower())]
+    defined, broken_files = context.udfs.told(kind)
+    known = [*ours, *defined]
     near = get_close_matches(found.upper(), [k.upper() for k in known], 1, 0.6)
     meant = next((k for k in known if near and k.upper() == near[0]), ours[0])
-    fail(condition, place, found=found, meant=meant, folder=context.udfs.folder.name, **more)
+    own = f"those of {context.udfs.folder.name}/ ({', '.join(defined) or 'none'}"
+    own += f"; {', '.join(broken_files)} cannot be read as Python)" if broken_files else ")"
+    fail(condition, place, found=found, meant=meant, own=own, **more)
 
 
 # ------------------------------------------------------------------ windows
@@ -70,14 +55,18 @@ def bound_window(
         WarehouseError: nothing defines it, or what does so does not fit.
     """
     name = window.name.of(text).strip("`")
+    own = context.udfs.find(name, CustomWindow, window.name)
+    if own is None and not _has_function(context, f"{name}_assign"):
+        example = EXAMPLES[next(iter(get_close_matches(name.upper(), KINDS, 1, 0.6)), "FIXED")]
+        _unknown(context, window.name, text, "WAREHOUSE_WINDOW_UNKNOWN", CustomWindow, KINDS, example=example)
+    _refuse_options(text, window, own)
     given = [analysis(span) for span in (window.time, *window.arguments)]
     context.analyzer.columns("SELECT " + joined(", ", given) + " FROM " + relation)
-    own = context.udfs.find(name, CustomWindow, window.name)
     if own is None:
-        assign, merge = _by_functions(context, text, window, name, given, relation)
+        assign, merge = _by_functions(context, window, name, given, relation)
     else:
         assign = _by_class(window.name, name, own, given)
-        merge = _asked(window.name, name, own.merge, "timestamp_micros(pe)", "timestamp_micros(ws)")
+        merge = asked(window.name, name, own, "merge", "timestamp_micros(pe)", "timestamp_micros(ws)")
     try:
         (column,) = context.analyzer.columns("SELECT " + assign + " AS w FROM " + relation)
     except WarehouseError as error:
@@ -102,17 +91,16 @@ def by_functions(context: Context, text: str, window: OwnWindow) -> bool:
 def _by_class(place: Span, name: str, own: CustomWindow, given: list[Fragment]) -> Fragment:
     """Return the assignment of a class: its text sees the row's values under names of ours."""
     fields = ["ts", *(f"a{i}" for i in range(len(given) - 1))]
-    said = _asked(place, name, own.assign, *(f"__w_r.{field}" for field in fields))
+    said = asked(place, name, own, "assign", *(f"__w_r.{field}" for field in fields))
     if not isinstance(said, str):
-        pairs = [said] if isinstance(said, tuple) and all(isinstance(part, str) for part in said) else list(said)
-        structs = (f"named_struct('ws', CAST({s} AS TIMESTAMP), 'we', CAST({e} AS TIMESTAMP))" for s, e in pairs)
+        structs = (f"named_struct('ws', CAST({s} AS TIMESTAMP), 'we', CAST({e} AS TIMESTAMP))" for s, e in said)
         said = f"array({', '.join(structs)})"
     values = joined(", ", [of(f"'{field}', ") + value for field, value in zip(fields, given, strict=True)])
     return "transform(array(named_struct(" + values + f")), __w_r -> {said})[0]"
 
 
 def _by_functions(
-    context: Context, text: str, window: OwnWindow, name: str, given: list[Fragment], relation: Fragment
+    context: Context, window: OwnWindow, name: str, given: list[Fragment], relation: Fragment
 ) -> tuple[Fragment, str | None]:
     """Return the assignment by SQL functions ``<name>_assign`` and, where there is one, ``<name>_merge``."""
     home = quote_name(context.schema) + "."
@@ -120,17 +108,34 @@ def _by_functions(
     try:
         context.analyzer.columns("SELECT " + assign + " FROM " + relation)
     except WarehouseError as error:
-        if error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE"):
-            example = EXAMPLES[next(iter(get_close_matches(name.upper(), KINDS, 1, 0.6)), "FIXED")]
-            _unknown(context, window.name, text, "WAREHOUSE_WINDOW_UNKNOWN", KINDS, example=example)
         fail("WAREHOUSE_UDF_SQL", window.name, name=name, part="assign", reason=error.diagnostics[0].message)
-    merge = f"{home}{quote_name(f'{name}_merge')}(timestamp_micros(pe), timestamp_micros(ws))"
+    if not _has_function(context, f"{name}_merge"):
+        return assign, None
+    return assign, f"{home}{quote_name(f'{name}_merge')}(timestamp_micros(pe), timestamp_micros(ws))"
+
+
+def _has_function(context: Context, name: str) -> bool:
+    """Say whether the current schema has a SQL function of that name."""
     try:
-        context.analyzer.columns(of(f"SELECT {merge} FROM (SELECT 0L AS ws, 0L AS pe)"))
+        context.analyzer.columns(of(f"SELECT {quote_name(context.schema)}.{quote_name(name)}()"))
     except WarehouseError as error:
-        if error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE"):
-            return assign, None
-    return assign, merge
+        return not error.diagnostics[0].condition.startswith("UNRESOLVED_ROUTINE")
+    return True
+
+
+_OPTION = re.compile(r"(SIZE|EVERY|GAP|OFFSET)\s+(INTERVAL\b|PER\b|['\"0-9])", re.IGNORECASE)
+"""An option of the windows that are ours; nothing of the kind is an expression."""
+
+
+def _refuse_options(text: str, window: OwnWindow, own: CustomWindow | None) -> None:
+    """Refuse the options of our windows in one of the user's own, which takes values in order."""
+    for span in window.arguments:
+        if found := _OPTION.match(span.of(text)):
+            name = window.name.of(text)
+            takes = [f"{window.time.of(text)}", *parameters(own.assign)[1:]] if own else []
+            how = f"It is written WINDOW {name} ({', '.join(takes)})" if takes else f"See the function {name}_assign"
+            place = Span(span.start, span.start + len(found[1]))
+            fail("WAREHOUSE_WINDOW_OWN_OPTION", place, name=name, option=found[1].upper(), how=how)
 
 
 def _boolean(context: Context, place: Span, name: str, part: str, query: str) -> None:
@@ -145,6 +150,9 @@ def _boolean(context: Context, place: Span, name: str, part: str, query: str) ->
 
 # ------------------------------------------------------------------ triggers
 
+_DUE = {"on_rows": "boolean", "on_watermark": "timestamp", "on_time": "timestamp"}
+"""What says that a trigger is due, with the type of its SQL."""
+
 
 def found_trigger(context: Context, text: str, unit: OwnTrigger) -> CustomTrigger:
     """Return what defines a unit of the user's own.
@@ -155,7 +163,7 @@ def found_trigger(context: Context, text: str, unit: OwnTrigger) -> CustomTrigge
     name = unit.name.of(text).strip("`")
     own = context.udfs.find(name, CustomTrigger, unit.name)
     if own is None:
-        _unknown(context, unit.name, text, "WAREHOUSE_TRIGGER_UNKNOWN", tuple(sorted(UNIT_STARTS)))
+        _unknown(context, unit.name, text, "WAREHOUSE_TRIGGER_UNKNOWN", CustomTrigger, tuple(sorted(UNIT_STARTS)))
     return own
 
 
@@ -172,10 +180,12 @@ def check_trigger(context: Context, text: str, unit: OwnTrigger, own: Own, types
     name = unit.name.of(text).strip("`")
     node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
     view = triggers.own_view(node)
-    _fits(unit.name, name, own.trigger.arrived, *own.arguments)
-    for method in (own.trigger.kept, own.trigger.on_rows, own.trigger.on_watermark, own.trigger.on_time):
-        _fits(unit.name, name, method, view, *own.arguments)
-    pending, kept = _asked(unit.name, name, triggers.pending, node), _asked(unit.name, name, triggers.kept, node)
+    if not isinstance(own.trigger.goes_on, bool):
+        broken(unit.name, name, f"goes_on is a value of type {type(own.trigger.goes_on).__name__}, not a bool")
+    asked(unit.name, name, own.trigger, "arrived", *own.arguments)
+    asked(unit.name, name, own.trigger, "kept", view, *own.arguments)
+    due = {part: asked(unit.name, name, own.trigger, part, view, *own.arguments) for part in _DUE}
+    pending, kept = triggers.pending(node), triggers.kept(node)
 
     def analyzed(part: str, sql: str, columns: dict[str, str], wanted: str) -> None:
         typed = ", ".join(f"CAST(NULL AS {kind}) AS {column}" for column, kind in columns.items()) or "1"
@@ -198,13 +208,10 @@ def check_trigger(context: Context, text: str, unit: OwnTrigger, own: Own, types
         analyzed("kept", f"CAST({k.first} AS {k.type})", known, "")
         analyzed("kept", k.next, known | {"f_0": "boolean", "z_0": "boolean"}, "")
         analyzed("kept", f"CAST({k.merge.format(member='true')} AS {k.type})", known, "")
-    said = False
-    for part, wanted in (("on_rows", "boolean"), ("on_watermark", "timestamp"), ("on_time", "timestamp")):
-        sql = _asked(unit.name, name, getattr(own.trigger, part), view, *own.arguments)
+    for part, sql in due.items():
         if sql is not None:
-            analyzed(part, sql, known, wanted)
-            said = True
-    if not said:
+            analyzed(part, sql, known, _DUE[part])
+    if all(sql is None for sql in due.values()):
         reason = "neither it nor on_watermark nor on_time says when the trigger is due"
         fail("WAREHOUSE_UDF_SQL", unit.name, name=name, part="on_rows", reason=reason)
 
@@ -213,5 +220,5 @@ def definition(own: Own) -> str:
     """Return all that a trigger's definition says, as one text: it changes when the definition does."""
     node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
     view = triggers.own_view(node)
-    says = [getattr(own.trigger, part)(view, *own.arguments) for part in ("on_rows", "on_watermark", "on_time")]
+    says = [getattr(own.trigger, part)(view, *own.arguments) for part in _DUE]
     return repr((own.trigger.goes_on, triggers.pending(node), triggers.kept(node), says))

@@ -13,9 +13,6 @@ from warehouse.project.files import SqlFile
 from warehouse.project.properties import Check, Described
 from warehouse.project.templates import quoted
 
-_ROOM = " " * 80
-"""Beside a reference, which a longer name replaces in place."""
-
 
 def tests_of(tables: Iterable[Described]) -> list[SqlFile]:
     """Return a file for each test, at a made-up place under its YAML file.
@@ -32,7 +29,7 @@ def tests_of(tables: Iterable[Described]) -> list[SqlFile]:
             if check.name in found:
                 reason = f"two tests are called {check.name}; give one of them a name"
                 fail("WAREHOUSE_PROJECT_YAML", file=table.file.name, reason=reason)
-            found[check.name] = SqlFile(path, f"{table.file.name}: {check.name}", text)
+            found[check.name] = SqlFile(path, f"{table.file.name}: {check.name}", text, table.file)
     return list(found.values())
 
 
@@ -69,7 +66,7 @@ def query(check: Check, reference: str) -> str:
 
 
 def _template(reference: str) -> str:
-    return f"{{{{ {reference}{_ROOM} }}}}"
+    return f"{{{{ {reference} }}}}"
 
 
 def _column(name: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from warehouse.project.loading import Loaded
+from warehouse.project.properties import Described
 from warehouse.project.units import Key, Made
 
 Columns = Mapping[Key, Mapping[str, tuple[str, str]]]
@@ -56,6 +57,16 @@ def about(loaded: Loaded, columns: Columns) -> dict[int, About]:
         description = "\n\n".join(descriptions) or _first_comment(unit.file.text)
         out[at] = About(description, tuple(tables))
     return out
+
+
+def unknown_columns(loaded: Loaded, columns: Columns) -> Iterator[tuple[Described, str]]:
+    """Yield the columns that YAML files speak of and that what the warehouse has does not have."""
+    keys = {key[-1]: key for key in columns}
+    for table in loaded.tables:
+        key = keys.get(table.name.lower())
+        if key and table.reference.startswith("ref("):
+            known = {name.lower() for name in columns[key]}
+            yield from ((table, name) for name in table.columns if name.lower() not in known)
 
 
 def _columns(said: Mapping[str, str], known: Mapping[str, tuple[str, str]]) -> tuple[Column, ...]:

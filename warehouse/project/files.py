@@ -23,11 +23,13 @@ class SqlFile:
     Attributes:
         path: its place in the project, with slashes.
         name: its path as the user would type it, for messages.
+        asked_by: of a test that a YAML file asks for, that file: nobody has written the text.
     """
 
     path: PurePosixPath
     name: str
     text: str
+    asked_by: SqlFile | None = None
 
 
 @dataclass(frozen=True)

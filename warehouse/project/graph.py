@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from warehouse.errors import SourceText, WarehouseError, diagnostic, fail
 from warehouse.project.files import SqlFile
+from warehouse.project.properties import Described, place_of
 from warehouse.project.templates import Reference, Template, find_templates
 from warehouse.project.units import MODEL, Key, Target, Unit, key_of, test_of, told, unit_of
 
@@ -26,6 +27,13 @@ class Project:
     units: tuple[Unit, ...]
     after: tuple[frozenset[int], ...]
 
+    def without_tests(self) -> Project:
+        """Return what runs; nothing needs a test."""
+        kept = [at for at, unit in enumerate(self.units) if not unit.severity]
+        place = {at: position for position, at in enumerate(kept)}
+        after = (frozenset(place[before] for before in self.after[at]) for at in kept)
+        return Project(tuple(self.units[at] for at in kept), tuple(after))
+
     def closure(self, at: int, *, up: bool, depth: int | None = None) -> set[int]:
         """Return what unit ``at`` depends on (``up``) or what depends on it, ``depth`` steps far; itself included."""
         found, edge = {at}, {at}
@@ -41,24 +49,31 @@ class Project:
         return {other for other, after in enumerate(self.after) if at in after}
 
 
-def project_of(files: Sequence[SqlFile], tests: Sequence[SqlFile] = ()) -> Project:
+def project_of(files: Sequence[SqlFile], tests: Sequence[SqlFile] = (), tables: Sequence[Described] = ()) -> Project:
     """Return the project of these files, and of these tests of what they make.
+
+    Args:
+        files: what runs.
+        tests: queries for rows that are wrong.
+        tables: what YAML files speak of.
 
     Raises:
         WarehouseError: a file that does not parse, two files that make the same thing, a ref to nothing, a cycle, a
-            test that is not one query.
+            test that is not one query, a YAML file that speaks of what no file makes.
     """
     templates = [find_templates(file) for file in files]
     drafts = [unit_of(template, _as_written) for template in templates]
     makers = _makers(drafts)
+    for table in tables:
+        named = SqlFile(table.file.path, table.file.name, f"{{{{ {table.reference} }}}}", table.file)
+        _targets(find_templates(named), makers)
     units = []
     for template, draft in zip(templates, drafts, strict=True):
-        targets = {reference: _target(template, reference, makers) for reference in template.references}
+        targets = _targets(template, makers)
         moved = any(targets[reference] != _as_written(reference) for reference in targets)
         units.append(unit_of(template, targets.__getitem__) if moved else draft)
     for template in map(find_templates, tests):
-        targets = {reference: _target(template, reference, makers) for reference in template.references}
-        units.append(test_of(template, targets.__getitem__))
+        units.append(test_of(template, _targets(template, makers).__getitem__))
     return _ordered(units)
 
 
@@ -74,6 +89,10 @@ def _makers(units: Sequence[Unit]) -> dict[Key, Unit]:
 
 def _as_written(reference: Reference) -> Target:
     return Target(reference.parts, key_of(reference.parts))
+
+
+def _targets(template: Template, makers: Mapping[Key, Unit]) -> dict[Reference, Target]:
+    return {reference: _target(template, reference, makers) for reference in template.references}
 
 
 def _target(template: Template, reference: Reference, makers: Mapping[Key, Unit]) -> Target:
@@ -93,8 +112,10 @@ def _target(template: Template, reference: Reference, makers: Mapping[Key, Unit]
     else:
         near = get_close_matches(word, [key[-1] for key in makers], 1)
         reason = "is made by no file of the project" + (f"; {near[0]} is" if near else "")
-    error = diagnostic("WAREHOUSE_PROJECT_REF", reference.span, name=reference.parts[-1], reason=reason)
-    raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
+    file = template.file.asked_by or template.file
+    place = place_of(file, reference.parts[-1]) if template.file.asked_by else reference.span
+    error = diagnostic("WAREHOUSE_PROJECT_REF", place, name=reference.parts[-1], reason=reason)
+    raise WarehouseError(error, source=SourceText(file.text, file.name))
 
 
 def _ordered(units: Sequence[Unit]) -> Project:

@@ -24,12 +24,13 @@ class Loaded:
     tables: tuple[Described, ...]
 
 
-def load_project(folder: Path, settings: Settings) -> Loaded:
-    """Return the project in ``folder``, with its tests.
+def load_project(folder: Path, settings: Settings, tests_suffice: bool = True) -> Loaded:
+    """Return the project in ``folder``, with its tests, which may be all there is if they suffice.
 
     Raises:
         WarehouseError: as ``project_of``, or a YAML file is none.
     """
     tables = tuple(described(load_yaml(folder, settings)))
     tests = [*load_tests(folder, settings), *tests_of(tables)]
-    return Loaded(project_of(load_files(folder, settings, may_be_none=bool(tests)), tests), tables)
+    files = load_files(folder, settings, may_be_none=tests_suffice and bool(tests))
+    return Loaded(project_of(files, tests, tables), tables)

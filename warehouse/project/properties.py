@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from warehouse.errors import fail
+from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 from warehouse.project.templates import SEVERITIES
 
@@ -83,7 +83,7 @@ def _of_file(file: SqlFile) -> Iterator[Described]:
         document = yaml.safe_load(file.text)
     except (yaml.YAMLError, ValueError) as error:
         if _ABOUT_TABLES.search(file.text):
-            _wrong(file, " ".join(str(error).split()))
+            _wrong(file, _told(error), _marked(error))
         return
     if not isinstance(document, dict):
         return
@@ -100,6 +100,25 @@ def _of_file(file: SqlFile) -> Iterator[Described]:
         for table in _maps(file, "tables", source.get("tables")):
             name = _name(file, "tables", table)
             yield _table(file, f"source({schema!r}, {name!r})", name, f"source_{schema}_{name}", table)
+
+
+def _told(error: Exception) -> str:
+    """Return what is wrong with a file that is no YAML, without the place."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        return "it is no YAML: " + ", ".join(filter(None, (error.context, error.problem)))
+    return f"it is no YAML: {' '.join(str(error).split())}"
+
+
+def _marked(error: Exception) -> Span | None:
+    mark = getattr(error, "problem_mark", None)
+    return Span(mark.index, mark.index + 1) if mark else None
+
+
+def place_of(file: SqlFile, word: str) -> Span | None:
+    """Return where a YAML file says a word first: as a name if it does, None where it does not say it so."""
+    written = rf"(?<!\w){re.escape(word)}(?!\w)"
+    found = re.search(rf"\bname:\s*['\"]?({written})", file.text) or re.search(f"({written})", file.text)
+    return Span(*found.span(1)) if found else None
 
 
 def _asks(value: object) -> bool:
@@ -131,7 +150,8 @@ def _check(file: SqlFile, label: str, column: object, asked: object) -> Check:
     where = f"{label}: {kind}"
     if not isinstance(kind, str) or kind not in GENERIC:
         known = ", ".join(GENERIC)
-        _wrong(file, f"{label}: there is no test {kind}; known are {known}, and queries in the folder tests")
+        place = place_of(file, kind) if isinstance(kind, str) else None
+        _wrong(file, f"{label}: there is no test {kind}; known are {known}, and queries in the folder tests", place)
     if given is not None and not isinstance(given, dict):
         _wrong(file, f"{where} takes arguments by name")
     values = dict(given or {})
@@ -224,5 +244,6 @@ def _list(file: SqlFile, where: str, value: object) -> list[Any]:
     return value
 
 
-def _wrong(file: SqlFile, reason: str) -> NoReturn:
-    fail("WAREHOUSE_PROJECT_YAML", file=file.name, reason=reason)
+def _wrong(file: SqlFile, reason: str, place: Span | None = None) -> NoReturn:
+    error = diagnostic("WAREHOUSE_PROJECT_YAML", place, file=file.name, reason=reason)
+    raise WarehouseError(error, source=SourceText(file.text, file.name))

@@ -10,13 +10,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 
 MATERIALIZED = ("view", "table", "streaming_table")
+_COUNTERPARTS = {
+    "incremental": "streaming_table, which reads what has arrived since the last run",
+    "materialized_view": "streaming_table, or table",
+    "ephemeral": "view",
+}
+"""What users of dbt may look for, with what it is here."""
+
 SEVERITIES = ("error", "warn")
 
 
@@ -78,6 +85,13 @@ class Template:
                 _fail(self.file, span, f"the name {quoted(name(reference))} does not fit in" if reference else "")
             text = text[: span.start] + new + text[span.end :]
         return text
+
+    def written_out(self, name: Callable[[Reference], tuple[str, ...]]) -> Template:
+        """Return the file with ``name`` of each reference in its place, however long, and no template left in it."""
+        text = self.file.text
+        for span, reference in reversed(self.holes):
+            text = text[: span.start] + (quoted(name(reference)) if reference else "") + text[span.end :]
+        return replace(self, file=replace(self.file, text=text.strip()), holes=(), depends_on=())
 
 
 def find_templates(file: SqlFile) -> Template:
@@ -171,12 +185,15 @@ def _config(file: SqlFile, call: _Call, span: Span) -> Config:
     values = dict(call.keywords)
     tags = values.pop("tags", ())
     tags = (tags,) if isinstance(tags, str) else tuple(map(str, tags)) if isinstance(tags, (list, tuple)) else ()
+    chosen = values.get("materialized")
+    if counterpart := _COUNTERPARTS.get(str(chosen)):
+        known = ", ".join(MATERIALIZED)
+        _fail(file, span, f"{chosen} is {counterpart}, here; materialized is one of {known}, unlike in")
     for key, value in values.items():
         if key not in ("materialized", "alias", "schema", "severity"):
             _fail(file, span, f"{key} is not one of materialized, alias, schema, tags, severity in")
         if not isinstance(value, str) or not value:
             _fail(file, span, f"{key} is not a string in")
-    chosen = values.get("materialized")
     if call.arguments or (chosen is not None and chosen not in MATERIALIZED):
         _fail(file, span, f"materialized is one of {', '.join(MATERIALIZED)}, unlike in")
     if "severity" in values and values["severity"] not in SEVERITIES:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NoReturn
 
-from warehouse.engine import parse, partner, split
+from warehouse.engine import OF_PROJECT, parse, partner, split
 from warehouse.engine import statements as s
 from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
@@ -27,8 +27,8 @@ MODEL = "MODEL"
 
 _CREATE = {
     "view": "CREATE OR REPLACE VIEW {name} AS ",
-    "table": "CREATE OR REPLACE TABLE {name} USING delta AS ",
-    "streaming_table": "CREATE STREAMING TABLE IF NOT EXISTS {name} AS ",
+    "table": f"CREATE OR REPLACE TABLE {{name}} USING delta TBLPROPERTIES ('{OF_PROJECT}' = 'query') AS ",
+    "streaming_table": "CREATE OR REPLACE STREAMING TABLE {name} AS ",
 }
 _DEFINES = ("CREATE", "REPLACE", "DROP")
 _WRITES = ("INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "LOAD", "ALTER", "OPTIMIZE", "VACUUM", "RESTORE")
@@ -59,26 +59,39 @@ class Step:
         source: what the engine gets.
         own: the same statement as the user wrote it.
         shift: how many characters of ``source`` stand before the user's first one.
-        refreshes: the streaming table that this creates unless it exists, as SQL; else None.
+        name: what this creates, as SQL, where what becomes of it depends on what is there already: of a query, and of
+            a streaming table that is created ``IF NOT EXISTS``; else None.
+        becomes: of a query, ``view``, ``table`` or ``streaming table``; None: this is the user's own statement.
     """
 
     source: SourceText
     own: SourceText
     shift: int = 0
-    refreshes: str | None = None
+    name: str | None = None
+    becomes: str | None = None
+
+    @property
+    def first(self) -> Span:
+        """Return the place of the user's first word, to point at where no other is at fault."""
+        found = re.match(r"\w*", self.own.text)
+        return Span(*found.span()) if found else Span(0, 0)
 
     def within(self, before: str, after: str) -> Step:
         """Return the statement with text before and after it, which no error points at."""
         text = f"{before}{self.source.text}{after}"
         return replace(self, source=replace(self.source, text=text), shift=self.shift + len(before))
 
+    def query(self) -> Step:
+        """Return the user's words without what was put in front of them."""
+        return replace(self, source=replace(self.source, text=self.source.text[self.shift :]), shift=0)
+
     def owned(self, error: WarehouseError) -> WarehouseError:
-        """Return an error about ``source`` as one about the user's own words."""
+        """Return an error about ``source`` as one about the user's own words: the first, if about none of them."""
         if error.source is not None and error.source.text != self.source.text:
             return error
         moved = WarehouseError(*error.diagnostics).shifted(-self.shift).diagnostics
         length = len(self.own.text)
-        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=None) for d in moved)
+        fitting = (d if d.span and 0 <= d.span.start <= length else replace(d, span=self.first) for d in moved)
         return WarehouseError(*fitting, source=self.own)
 
 
@@ -115,20 +128,47 @@ def unit_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     config, materialized = template.config, None
     if len(parsed) == 1 and _is_query(parsed[0]):
         materialized = config.materialized or "view"
+        _check_name(template, steps[0])
         steps = [*_schema(template, steps[0]), _model(template, steps[0], _CREATE[materialized])]
         parsed = [parse(step.source) for step in steps]
     elif config.materialized or config.alias or config.schema:
         _misplaced(template, "WAREHOUSE_PROJECT_CONFIG_MISPLACED")
     if config.severity:
         _misplaced(template, "WAREHOUSE_PROJECT_SEVERITY_MISPLACED")
-    steps = [replace(step, refreshes=_refreshes(statement)) for step, statement in zip(steps, parsed, strict=True)]
+    steps = [_named(step, statement, materialized) for step, statement in zip(steps, parsed, strict=True)]
     makes = tuple(chain.from_iterable(map(_makes, parsed)))
     made = {each.key for each in makes}
     writes = set(chain.from_iterable(map(_writes, parsed)))
     reads = _all_read(template, target, parsed)
+    if materialized and reads & made:
+        _fail_on_itself(template, steps[-1], target, made)
     return Unit(
         template.file, tuple(steps), makes, frozenset(writes - made), frozenset(reads - made), config.tags, materialized
     )  # fmt: skip
+
+
+def _check_name(template: Template, step: Step) -> None:
+    """Refuse a name that Spark takes for no view or table, where the query says it or the file is called so."""
+    config = template.config
+    for name in filter(None, (config.schema, config.alias or template.file.path.stem)):
+        if not re.fullmatch(r"[A-Za-z0-9_]+", name):
+            said = name == config.schema or name == config.alias
+            text = SourceText(template.file.text, template.file.name)
+            place, source = (config.span, text) if said else (step.first, step.own)
+            raise WarehouseError(diagnostic("WAREHOUSE_PROJECT_NAME", place, name=name), source=source)
+
+
+def _fail_on_itself(
+    template: Template, step: Step, target: Callable[[Reference], Target], made: set[Key]
+) -> NoReturn:  # fmt: skip
+    """Refuse a query that reads what it becomes, at the reference where it is one."""
+    files = f"{template.file.name} needs itself"
+    for reference in template.references:
+        if target(reference).key in made:
+            error = diagnostic("WAREHOUSE_PROJECT_CYCLE", reference.span, files=files)
+            raise WarehouseError(error, source=SourceText(template.file.text, template.file.name))
+    error = diagnostic("WAREHOUSE_PROJECT_CYCLE", step.first, files=files)
+    raise WarehouseError(error, source=step.own)
 
 
 def test_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
@@ -137,7 +177,8 @@ def test_of(template: Template, target: Callable[[Reference], Target]) -> Unit:
     Raises:
         WarehouseError: the file does not parse, or is not one query; positions are the file's.
     """
-    steps, parsed = _parsed(template, target)
+    whole = template.written_out(lambda each: target(each).parts) if template.file.asked_by else template
+    steps, parsed = _parsed(whole, target)
     config = template.config
     if len(parsed) != 1 or not _is_query(parsed[0]):
         odd = steps[min(1, len(steps) - 1)].own if steps else None
@@ -239,10 +280,17 @@ def _schema(template: Template, step: Step) -> Iterator[Step]:
         yield replace(step, source=replace(step.source, text=text), shift=len(text))
 
 
-def _refreshes(statement: s.Statement) -> str | None:
-    if isinstance(statement, s.CreateStreamingTable) and statement.if_not_exists:
-        return statement.name.span.of(statement.source.text)
-    return None
+def _named(step: Step, statement: s.Statement, materialized: str | None) -> Step:
+    """Return a step with the name that it creates, where it matters what there is already."""
+    match statement:
+        case s.CreateStreamingTable(name=name, if_not_exists=keeps):
+            its_name = name.span.of(statement.source.text) if keeps or materialized else None
+        case s.SparkStatement(target=s.Name() as name) | s.QueryStatement(target=s.Name() as name):
+            its_name = name.span.of(statement.source.text) if materialized and statement.query else None
+        case _:
+            its_name = None
+    becomes = materialized.replace("_", " ") if materialized and its_name else None
+    return replace(step, name=its_name, becomes=becomes)
 
 
 def _makes(statement: s.Statement) -> Iterator[Made]:

@@ -112,7 +112,7 @@ class _Client:
             code = self._carried_out(json.loads(data), interrupts)
         except BrokenPipeError:
             return
-        except Exception as error:
+        except BaseException as error:  # whatever ends this thread, a client that is told nothing waits for ever
             code = TROUBLE
             with suppress(BrokenPipeError):
                 self.send(b"E", f"internal error: {type(error).__name__}: {error}\n".encode())

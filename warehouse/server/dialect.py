@@ -27,7 +27,7 @@ class Callback:
             self._function(statement)
         except WarehouseError as error:
             statement.refuse(error.render(), error.sqlstate)
-        except Exception as error:
+        except BaseException as error:  # Java waits for an answer, whatever ends this thread
             said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
             statement.refuse(f"[WAREHOUSE_INTERNAL] internal error: {said} SQLSTATE: XX000", "XX000")
 
