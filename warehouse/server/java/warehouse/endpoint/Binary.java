@@ -16,6 +16,8 @@ import org.apache.thrift.server.TServer;
 import org.apache.thrift.server.TThreadPoolServer;
 import org.apache.thrift.transport.TServerSocket;
 import org.apache.thrift.transport.TServerTransport;
+import org.apache.thrift.transport.TSocket;
+import org.apache.thrift.transport.TTransportException;
 
 /** Thrift over plain sockets or TLS; who connects and then says nothing does not keep a thread for ever. */
 public class Binary extends ThriftBinaryCLIService {
@@ -23,6 +25,7 @@ public class Binary extends ThriftBinaryCLIService {
 
   private final House house;
   private final SSLContext tls;
+  private Vigil vigil;
 
   Binary(House house, CLIService service, SSLContext tls) {
     super(service);
@@ -37,7 +40,7 @@ public class Binary extends ThriftBinaryCLIService {
       portNum = socket.getLocalPort();
       TServerSocket.ServerSocketTransportArgs sockets = new TServerSocket.ServerSocketTransportArgs();
       sockets.serverSocket(socket);
-      TThreadPoolServer.Args args = new TThreadPoolServer.Args((TServerTransport) new TServerSocket(sockets));
+      TThreadPoolServer.Args args = new TThreadPoolServer.Args((TServerTransport) new Wires(sockets));
       args.processorFactory(hiveAuthFactory.getAuthProcFactory(this));
       args.transportFactory(new Patience(house, hiveAuthFactory.getAuthTransFactory()));
       args.protocolFactory(new TBinaryProtocol.Factory());
@@ -45,9 +48,27 @@ public class Binary extends ThriftBinaryCLIService {
       args.executorService(new ThreadPoolExecutor(minWorkerThreads, maxWorkerThreads, workerKeepAliveTime,
           TimeUnit.SECONDS, new SynchronousQueue(), new ThreadFactoryWithGarbageCleanup("HiveServer2-Handler-Pool")));
       server = (TServer) new TThreadPoolServer(args);
-      server.setServerEventHandler(serverEventHandler);
+      vigil = new Vigil(serverEventHandler);
+      server.setServerEventHandler(vigil);
+      vigil.start();
     } catch (Exception error) {
       throw new ServiceException("the binary transport does not start: " + error, error);
+    }
+  }
+
+  protected void stopServer() {
+    vigil.interrupt();
+    super.stopServer();
+  }
+
+  /** Where clients come in, each over a wire. */
+  static class Wires extends TServerSocket {
+    Wires(TServerSocket.ServerSocketTransportArgs args) throws TTransportException {
+      super(args);
+    }
+
+    public TSocket accept() throws TTransportException {
+      return new Wire(super.accept().getSocket());
     }
   }
 }

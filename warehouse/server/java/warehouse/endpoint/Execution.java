@@ -139,8 +139,11 @@ public class Execution extends SparkExecuteStatementOperation {
     return types;
   }
 
-  /** Spark calls this when the statement is cancelled or has run too long. */
+  /** Spark calls this when the statement is cancelled or has run too long, and when it is closed. */
   public void cleanup() {
+    if (statementId() != null) {
+      session.sparkContext().cancelJobGroupAndFutureJobs(statementId()); // it may be between two jobs
+    }
     house.stopper.accept(new Statement(session, statementId(), "", null));
     super.cleanup();
   }

@@ -3,6 +3,7 @@ package warehouse.endpoint;
 import java.util.List;
 import java.util.Map;
 import org.apache.hive.service.cli.HiveSQLException;
+import org.apache.hive.service.cli.SessionHandle;
 import org.apache.hive.service.cli.operation.ExecuteStatementOperation;
 import org.apache.hive.service.cli.operation.GetCatalogsOperation;
 import org.apache.hive.service.cli.operation.GetColumnsOperation;
@@ -27,7 +28,7 @@ public class Operations extends SparkSQLOperationManager {
     // Spark's class looks for its parent's map one class too low when it is itself extended.
     Fields.set(SparkSQLOperationManager.class, this, "handleToOperation",
         Fields.get(OperationManager.class, this, "handleToOperation"));
-    Fields.set(SparkSQLOperationManager.class, this, "sessionToContexts", new Sessions(house, manager));
+    Fields.set(SparkSQLOperationManager.class, this, "sessionToContexts", new Sessions(house, manager, this));
   }
 
   public synchronized ExecuteStatementOperation newExecuteStatementOperation(
@@ -77,6 +78,21 @@ public class Operations extends SparkSQLOperationManager {
   synchronized Operation kept(Operation operation) {
     handleToOperation().put(operation.getHandle(), operation);
     return operation;
+  }
+
+  /** Cancel what runs in a session, or in all of them for null: Hive's sessions do not know what they run in the front. */
+  void cancel(SessionHandle session) {
+    Object[] all;
+    synchronized (this) {
+      all = handleToOperation().values().toArray();
+    }
+    for (int i = 0; i < all.length; i++) {
+      Operation operation = (Operation) all[i];
+      boolean meant = session == null || session.equals(operation.getParentSession().getSessionHandle());
+      if (meant && operation instanceof Execution) {
+        ((Execution) operation).cancel();
+      }
+    }
   }
 
   private SparkSession session(HiveSession parent) {

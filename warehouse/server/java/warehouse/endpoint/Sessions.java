@@ -17,11 +17,13 @@ import org.apache.spark.unsafe.Platform;
 class Sessions extends ConcurrentHashMap {
   private final House house;
   private final SessionManager manager;
+  private final Operations operations;
   private final Map pools = new ConcurrentHashMap();
 
-  Sessions(House house, SessionManager manager) {
+  Sessions(House house, SessionManager manager, Operations operations) {
     this.house = house;
     this.manager = manager;
+    this.operations = operations;
   }
 
   public Object put(Object handle, Object session) {
@@ -37,6 +39,7 @@ class Sessions extends ConcurrentHashMap {
     }
     Object session = super.remove(handle);
     if (session != null) {
+      operations.cancel((SessionHandle) handle);
       house.stopper.accept(new Statement((SparkSession) session, "", "", null));
     }
     return session;
