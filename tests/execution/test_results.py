@@ -41,6 +41,16 @@ def test_a_struct_within_a_list_that_has_none(engine: Engine) -> None:
     assert [row["v"] for row in rows_of(engine, text)] == [[{"x": 0}], [None]]
 
 
+def test_bytes_that_are_no_text(engine: Engine) -> None:
+    text = """SELECT s, array(s, 'ü', NULL) AS a, named_struct('x', map(s, id), 'y', array(s)) AS n, id FROM (
+        SELECT if(id = 1, CAST(X'ff41' AS STRING), CAST(id AS STRING)) AS s, id FROM range(0, 3, 1, 2)) ORDER BY id"""
+    first, second, third = rows_of(engine, text)
+    assert (first["s"], second["s"], third["s"]) == ("0", "\ufffdA", "2")
+    assert second["a"] == ["\ufffdA", "ü", None]
+    assert second["n"] == {"x": [("\ufffdA", 1)], "y": ["\ufffdA"]}
+    assert third["n"] == {"x": [("2", 2)], "y": ["2"]}
+
+
 def test_what_delta_says_of_a_command(engine: Engine, schema: str) -> None:
     list(engine.run("CREATE TABLE few AS SELECT 1 AS n; INSERT INTO few VALUES (2)"))
     assert rows_of(engine, "OPTIMIZE few")[0]["metrics"]["numFilesAdded"] == 1

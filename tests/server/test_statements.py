@@ -151,6 +151,14 @@ def test_a_type_that_the_protocol_has_no_name_for_is_text(jdbc: Jdbc, engine: En
     assert [column[0].as_py() for column in batch.columns[:3]] == ['{"a":0}', 0, "s"]
 
 
+def test_bytes_that_are_no_text(jdbc: Jdbc, pyhive: Callable[..., Any]) -> None:
+    text = "SELECT CAST(X'ff41' AS STRING) AS s, array(CAST(X'ff41' AS STRING)) AS a"
+    assert jdbc.run(text) == [["\ufffdA", '["\ufffdA"]']]
+    cursor = pyhive().cursor()
+    cursor.execute(text)
+    assert cursor.fetchall() == [("\ufffdA", '["\ufffdA"]')]
+
+
 def test_rows_that_are_known_when_it_has_run(jdbc: Jdbc, pyhive: Callable[..., Any], engine: Engine) -> None:
     told = jdbc.run("EXPLAIN GENERATE KMeans((SELECT id FROM range(9)), 2)")
     assert "KMeans (k => 2)" in told[0][0]
