@@ -23,7 +23,7 @@ from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
-from warehouse.execution.portable import portable, readable, unique_names
+from warehouse.execution.portable import portable, readable, unique_names, zoned
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
@@ -558,7 +558,7 @@ class Engine:
         try:
             if not frame.columns:
                 return Result(source)
-            table = readable(portable(frame).toArrow())
+            table = zoned(readable(portable(frame).toArrow()), frame)
             return Result(source, table.schema, iter(table.to_batches()))
         finally:
             release()

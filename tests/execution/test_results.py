@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from tests.statements import rows_of
+from warehouse.cli.formats import FORMATS
 from warehouse.engine import Engine
 
 
@@ -49,6 +52,28 @@ def test_bytes_that_are_no_text(engine: Engine) -> None:
     assert second["a"] == ["\ufffdA", "ü", None]
     assert second["n"] == {"x": [("\ufffdA", 1)], "y": ["\ufffdA"]}
     assert third["n"] == {"x": [("2", 2)], "y": ["2"]}
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown", "offset"),
+    [
+        ("America/New_York", "2024-03-10 01:30:00", "-05:00"),
+        ("+10:00", "2024-03-10 16:30:00", "+10:00"),
+        ("GMT-3", "2024-03-10 03:30:00", "-03:00"),
+        ("Z", "2024-03-10 06:30:00", "Z"),
+    ],
+)
+def test_instants_are_shown_in_the_sessions_zone(engine: Engine, zone: str, shown: str, offset: str) -> None:
+    session = engine.on(engine.spark.newSession())
+    list(session.run(f"SET TIME ZONE '{zone}'"))
+    [result] = session.run("""SELECT t, CAST(t AS STRING) AS s, array(named_struct('m', map(t, t), 'n', n)) AS a FROM (
+        SELECT TIMESTAMP'2024-03-10 06:30:00Z' AS t, TIMESTAMP_NTZ'2024-03-10 06:30:00' AS n)""")
+    assert result.schema is not None
+    out = io.BytesIO()
+    FORMATS["csv"].write(result.schema, result.batches, out, None)
+    within = shown.replace(" ", "T") + offset
+    nested = f'[{{"m":{{"{shown}":"{within}"}},"n":"2024-03-10T06:30:00"}}]'.replace('"', '""')
+    assert out.getvalue().decode() == f't,s,a\n{shown},{shown},"{nested}"\n'
 
 
 def test_what_delta_says_of_a_command(engine: Engine, schema: str) -> None:

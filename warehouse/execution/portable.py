@@ -92,6 +92,37 @@ def _mended(array: pa.Array) -> pa.Array:
     )  # fmt: skip
 
 
+def zoned(table: pa.Table, frame: DataFrame) -> pa.Table:
+    """Return the rows of ``frame`` with its session's time zone in the types of instants, which are the same ones."""
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+    if zone == "UTC":
+        return table
+    known = _known_zone(frame, zone)
+    schema = pa.schema([f.with_type(_zoned(f.type, known)) for f in table.schema])
+    return table.cast(schema)
+
+
+def _known_zone(frame: DataFrame, zone: str) -> str:
+    """Return a zone by the name that Arrow has for it: Spark also takes ``GMT+1``, ``PST`` and ``Z``."""
+    view = frame.sparkSession._jvm
+    assert view is not None
+    name: str = view.org.apache.spark.sql.catalyst.util.DateTimeUtils.getZoneId(zone).normalized().getId()
+    return "UTC" if name == "Z" else name
+
+
+def _zoned(kind: pa.DataType, zone: str) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, zone)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_zoned(field.type, zone)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_zoned(kind.value_type, zone)))
+    if pa.types.is_map(kind):
+        key, item = (field.with_type(_zoned(field.type, zone)) for field in (kind.key_field, kind.item_field))
+        return pa.map_(key, item)
+    return kind
+
+
 def unique_names(names: list[str]) -> list[str]:
     """Return ``names`` with ``_1``, ``_2``, … behind repeated ones, as JSON keys must differ.
 
