@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
 from tests.statements import rows_of
 from warehouse.cli.formats import FORMATS
-from warehouse.engine import Engine
+from warehouse.engine import Engine, WarehouseError
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,15 @@ def test_bytes_that_are_no_text(engine: Engine) -> None:
     assert second["a"] == ["\ufffdA", "ü", None]
     assert second["n"] == {"x": [("\ufffdA", 1)], "y": ["\ufffdA"]}
     assert third["n"] == {"x": [("2", 2)], "y": ["2"]}
+
+
+@pytest.mark.parametrize("name", ["x ä.parquet", "x ä.json.gz"])
+def test_a_file_that_is_no_file_of_its_kind(engine: Engine, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"neither this nor that, and long enough to be read")
+    with pytest.raises(WarehouseError, match="FAILED_READ_FILE") as caught:
+        rows_of(engine, f"SELECT * FROM {name.split('.')[1]}.`{tmp_path}`")
+    assert f"while reading file {tmp_path / name}." in str(caught.value)
+    assert caught.value.sqlstate == "KD001"
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def _known(kind: DataType) -> DataType:
 
 
 def readable(table: pa.Table) -> pa.Table:
-    """Return ``table`` with U+FFFD for bytes that are not UTF-8, in strings at any depth: Spark's may hold any bytes."""
+    """Return ``table`` with U+FFFD for bytes that are not UTF-8, in strings at any depth."""
     if _is_valid(table):
         return table
     columns = (pa.chunked_array([_mended(c) for c in column.chunks], column.type) for column in table.columns)
