@@ -52,7 +52,11 @@ def test_a_streaming_table_over_jdbc(plays: str, jdbc: Jdbc) -> None:
     assert jdbc.columns() == [("namespace", "string"), ("streamName", "string"), ("source", "string")]
     assert jdbc.run("SHOW STREAMING TABLES") == [[plays, "totals", "ACCUMULATING", "idle"]]
     assert jdbc.run("DESCRIBE STREAMING TABLE totals")[0] == ["team", "string", None]
-    jdbc.run("CREATE VIEW v AS SELECT team, sum(score) AS s FROM STREAM plays GROUP BY team WINDOW GLOBAL")
+    view = "CREATE VIEW v AS SELECT team, sum(score) AS s FROM STREAM plays GROUP BY team WINDOW GLOBAL"
+    jdbc.run(view)
+    assert jdbc.run("show\ncreate TABLE totals") == [[TOTALS]]
+    assert jdbc.columns() == [("createtab_stmt", "string")]
+    assert jdbc.run("SHOW CREATE TABLE v") == [[view]]
     assert jdbc.run("SELECT * FROM v ORDER BY s") == [["blue", "3"], ["red", "12"]]
     jdbc.run("CREATE TABLE copy AS SELECT * FROM panes('totals')")
     assert jdbc.run("SELECT count(*) FROM copy") == jdbc.run("SELECT count(*) FROM panes('totals')")
