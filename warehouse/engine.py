@@ -23,7 +23,7 @@ from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
-from warehouse.execution.portable import portable, readable, unique_names, zoned
+from warehouse.execution.portable import portable, readable, unique_names, zone_of, zoned
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
@@ -201,6 +201,13 @@ class Engine:
         from warehouse.execution.java_sources import load
 
         return load(self.spark.sparkContext._gateway, sources, name)
+
+    def for_arrow(self, java_rows: Any) -> tuple[Any, str]:
+        """Return rows, as Java knows them, with types that Arrow knows, and the time zone of their instants."""
+        from pyspark.sql import DataFrame
+
+        frame = portable(DataFrame(java_rows, self.spark))
+        return frame._jdf, zone_of(frame)
 
     def adopt(self, java_session: Any) -> None:
         """Give a Java session that a front door made, before it has done anything, the rules that ours has."""
@@ -558,7 +565,7 @@ class Engine:
         try:
             if not frame.columns:
                 return Result(source)
-            table = zoned(readable(portable(frame).toArrow()), frame)
+            table = zoned(readable(portable(frame).toArrow()), zone_of(frame))
             return Result(source, table.schema, iter(table.to_batches()))
         finally:
             release()

@@ -154,6 +154,45 @@ def test_the_server_from_the_command_line(endpoint: Endpoint, things: str, capfd
         assert main(["--server", nobody, "-e", "SELECT 1"]) == 2
 
 
+ALL_KINDS = """SELECT struct(1 AS x, array('a"b') AS y) AS s,
+    map('k', struct(DATE'2024-01-01' AS d, X'00ff' AS b)) AS m,
+    INTERVAL '1' DAY AS d, INTERVAL '1-2' YEAR TO MONTH AS e, 1.50 AS f, TIME'12:00:01.5' AS g, 1 AS a, 2 AS a,
+    parse_json('{"a":1}') AS h, CAST(X'ff41' AS STRING) AS i, NULL AS j;
+    SET TIME ZONE 'America/New_York';
+    SELECT TIMESTAMP'2024-03-10 06:30:00Z' AS t, array(TIMESTAMP'2024-03-10 06:30:00Z') AS a;
+    SET TIME ZONE 'UTC'; SELECT id FROM range(2500) WHERE id % 500 = 0; SELECT id FROM range(0); SHOW TABLES IN tools"""
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_server_gives_what_an_engine_gives(
+    form: str, endpoint: Endpoint, engine: Engine, things: str, capfdbinary: Any
+) -> None:
+    from warehouse.cli.main import main
+
+    class Lent:
+        """The engine of all tests, which the command line does not close."""
+
+        run, split, cancel = engine.run, engine.split, engine.cancel
+
+        def close(self) -> None:
+            pass
+
+    assert main(["--server", f"127.0.0.1:{endpoint.port}", "--format", form, "-e", ALL_KINDS]) == 0
+    given = capfdbinary.readouterr().out.decode()
+    assert main(["--format", form, "-e", ALL_KINDS], opener=lambda *_, **__: Lent()) == 0
+    assert given == capfdbinary.readouterr().out.decode()
+    assert "01:30:00" in given and "2000" in given
+
+
+def test_a_row_that_a_server_fails_on_is_the_failure_of_its_sql(endpoint: Endpoint, capfdbinary: Any) -> None:
+    from warehouse.cli.main import main
+
+    text = "SELECT raise_error('no') FROM range(5000) WHERE id > 4000; SELECT 1 AS one"
+    assert main(["--server", f"127.0.0.1:{endpoint.port}", "--keep-going", "-e", text]) == 1
+    said = capfdbinary.readouterr()
+    assert b"[USER_RAISED_EXCEPTION]" in said.err and said.out.endswith(b"one\n1\n")
+
+
 def test_the_page_shows_what_is_said(jdbc: Jdbc) -> None:
     page = (ROOT / "docs" / "endpoint.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- error -->\n```text\n(.*?)\n```", page, re.DOTALL)

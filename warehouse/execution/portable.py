@@ -92,22 +92,22 @@ def _mended(array: pa.Array) -> pa.Array:
     )  # fmt: skip
 
 
-def zoned(table: pa.Table, frame: DataFrame) -> pa.Table:
-    """Return the rows of ``frame`` with its session's time zone in the types of instants, which are the same ones."""
+def zone_of(frame: DataFrame) -> str:
+    """Return the time zone of a session by the name that Arrow has for it: Spark also takes ``GMT+1`` and ``PST``."""
     zone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
     if zone == "UTC":
-        return table
-    known = _known_zone(frame, zone)
-    schema = pa.schema([f.with_type(_zoned(f.type, known)) for f in table.schema])
-    return table.cast(schema)
-
-
-def _known_zone(frame: DataFrame, zone: str) -> str:
-    """Return a zone by the name that Arrow has for it: Spark also takes ``GMT+1``, ``PST`` and ``Z``."""
+        return zone
     view = frame.sparkSession._jvm
     assert view is not None
     name: str = view.org.apache.spark.sql.catalyst.util.DateTimeUtils.getZoneId(zone).normalized().getId()
     return "UTC" if name == "Z" else name
+
+
+def zoned(table: pa.Table, zone: str) -> pa.Table:
+    """Return the same instants with another time zone in their types than UTC."""
+    if zone == "UTC":
+        return table
+    return table.cast(pa.schema([field.with_type(_zoned(field.type, zone)) for field in table.schema]))
 
 
 def _zoned(kind: pa.DataType, zone: str) -> pa.DataType:

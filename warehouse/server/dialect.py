@@ -124,6 +124,10 @@ class Dialect:
         """List what there is."""
         answer(statement, self._of(statement.session()).engine)
 
+    def shape(self, statement: Any) -> None:
+        """Give a statement's rows types that Arrow knows."""
+        statement.shaped(*self._of(statement.session()).engine.for_arrow(statement.frame()))
+
     def stop(self, statement: Any) -> None:
         """Cancel a statement, if it runs, and let go of what it is read from; without one, forget the session."""
         identity = statement.id()

@@ -59,7 +59,8 @@ class Sessions extends ConcurrentHashMap {
     } catch (HiveSQLException refusal) {
       Platform.throwException(refusal);
     }
-    if (handle.getProtocolVersion() == TProtocolVersion.HIVE_CLI_SERVICE_PROTOCOL_V6) { // PyHive, impyla
+    boolean old = handle.getProtocolVersion() == TProtocolVersion.HIVE_CLI_SERVICE_PROTOCOL_V6; // PyHive, impyla
+    if (old && !session.conf().contains(Parcels.ASKED)) {
       session.conf().set(Dialect.HIVE_LISTING, "true");
     }
     Integer pool = Integer.valueOf(house.takePool());
