@@ -91,6 +91,44 @@ def test_the_rest(metadata: Callable[..., list[list[Any]]], things: str) -> None
     assert metadata("getCrossReference", None, things, "plain", None, things, "plain") == []
 
 
+def test_what_a_server_tells_of_itself(endpoint: Endpoint, pyhive: Callable[..., Any]) -> None:
+    from TCLIService import ttypes
+
+    from warehouse.cli.thrift_client import ThriftEngine
+
+    connection = pyhive("ada")
+    over_http = ThriftEngine(f"http://127.0.0.1:{endpoint.http_port}")
+    for client in (connection, over_http._connection):
+        told = {}
+        for kind in ttypes.TGetInfoType._VALUES_TO_NAMES:
+            asked = ttypes.TGetInfoReq(sessionHandle=client.sessionHandle, infoType=kind)
+            answer = client.client.GetInfo(asked)
+            told[kind] = (answer.status.errorMessage, answer.infoValue.stringValue)
+        assert told[ttypes.TGetInfoType.CLI_DBMS_NAME] == (None, "Spark SQL")
+        assert told[ttypes.TGetInfoType.CLI_IDENTIFIER_QUOTE_CHAR] == (None, "`")
+        refused = "[WAREHOUSE_SERVER_INFO] The server does not tell CLI_OJ_CAPABILITIES. SQLSTATE: HYC00"
+        assert told[ttypes.TGetInfoType.CLI_OJ_CAPABILITIES] == (refused, "")
+    user = ttypes.TGetInfoReq(sessionHandle=connection.sessionHandle, infoType=ttypes.TGetInfoType.CLI_USER_NAME)
+    assert connection.client.GetInfo(user).infoValue.stringValue == "ada"
+    over_http.close()
+
+
+def test_references_of_a_table_to_no_other(pyhive: Callable[..., Any], things: str) -> None:
+    from TCLIService import ttypes
+
+    connection = pyhive()
+    asked = ttypes.TGetCrossReferenceReq(
+        sessionHandle=connection.sessionHandle, parentSchemaName=things, parentTableName="plain"
+    )
+    told = connection.client.GetCrossReference(asked)
+    assert told.status.statusCode == ttypes.TStatusCode.SUCCESS_STATUS, told.status.errorMessage
+    rows = connection.client.FetchResults(
+        ttypes.TFetchResultsReq(operationHandle=told.operationHandle, orientation=0, maxRows=9)
+    )
+    assert rows.status.statusCode == ttypes.TStatusCode.SUCCESS_STATUS
+    assert rows.results.columns[0].stringVal.values == []
+
+
 def test_temporary_views_are_their_sessions_alone(jdbc: Jdbc, pyhive: Callable[..., Any], things: str) -> None:
     jdbc.run("CREATE TEMPORARY VIEW mine AS SELECT 1 AS x")
     told = jdbc.connection.getMetaData()

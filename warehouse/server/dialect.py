@@ -110,10 +110,12 @@ class Dialect:
             session.running.pop(identity, None)
 
     def tell(self, statement: Any) -> None:
-        """Say in our words what Spark raised for a statement, or which limit it met."""
+        """Say in our words what Spark raised for a statement, or which limit it met, or what the server cannot tell."""
         failure = statement.failure()
         if failure is None:
             what, _, most = statement.text().partition(" ")
+            if what == "info":
+                fail("WAREHOUSE_SERVER_INFO", type=most)
             raise WarehouseError(diagnostic("WAREHOUSE_SERVER_BUSY", what=_LIMITS[what], most=most))
         from pyspark.errors.exceptions.captured import convert_exception
 

@@ -10,7 +10,10 @@ import org.apache.hive.service.ServiceException;
 import org.apache.hive.service.auth.HiveAuthFactory;
 import org.apache.hive.service.cli.CLIService;
 import org.apache.hive.service.cli.thrift.ThriftBinaryCLIService;
+import org.apache.hive.service.rpc.thrift.TGetInfoReq;
+import org.apache.hive.service.rpc.thrift.TGetInfoResp;
 import org.apache.hive.service.server.ThreadFactoryWithGarbageCleanup;
+import org.apache.thrift.TException;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TServer;
 import org.apache.thrift.server.TThreadPoolServer;
@@ -31,6 +34,11 @@ public class Binary extends ThriftBinaryCLIService {
     super(service);
     this.house = house;
     this.tls = tls;
+  }
+
+  public TGetInfoResp GetInfo(TGetInfoReq asked) throws TException {
+    TGetInfoResp told = Facts.told(house, cliService, asked);
+    return told != null ? told : super.GetInfo(asked);
   }
 
   protected void initializeServer() {

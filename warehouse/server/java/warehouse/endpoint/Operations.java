@@ -7,7 +7,9 @@ import org.apache.hive.service.cli.SessionHandle;
 import org.apache.hive.service.cli.operation.ExecuteStatementOperation;
 import org.apache.hive.service.cli.operation.GetCatalogsOperation;
 import org.apache.hive.service.cli.operation.GetColumnsOperation;
+import org.apache.hive.service.cli.operation.GetCrossReferenceOperation;
 import org.apache.hive.service.cli.operation.GetFunctionsOperation;
+import org.apache.hive.service.cli.operation.GetPrimaryKeysOperation;
 import org.apache.hive.service.cli.operation.GetSchemasOperation;
 import org.apache.hive.service.cli.operation.GetTableTypesOperation;
 import org.apache.hive.service.cli.operation.MetadataOperation;
@@ -72,6 +74,18 @@ public class Operations extends SparkSQLOperationManager {
       HiveSession parent, String catalog, String schema, String function) {
     return (GetFunctionsOperation) kept(
         new Listings.Functions(house, session(parent), parent, catalog, schema, function));
+  }
+
+  public GetPrimaryKeysOperation newGetPrimaryKeysOperation(
+      HiveSession parent, String catalog, String schema, String table) {
+    return (GetPrimaryKeysOperation) kept(new Listings.Keys(parent, catalog, schema, table));
+  }
+
+  public GetCrossReferenceOperation newGetCrossReferenceOperation(
+      HiveSession parent, String catalog, String schema, String table, String otherCatalog, String otherSchema,
+      String otherTable) {
+    return (GetCrossReferenceOperation) kept(
+        new Listings.References(parent, catalog, schema, table, otherCatalog, otherSchema, otherTable));
   }
 
   /** All sessions share the map, which is guarded by this object; not private, or Janino would lock the class. */
