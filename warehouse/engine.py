@@ -137,11 +137,12 @@ class Engine:
         from warehouse.adaptive import rules
         from warehouse.execution import session
         from warehouse.storage import tables
+        from warehouse.streaming.sources import HIDDEN_SCHEMA
 
         def extending(gateway: Any) -> Future[Any]:
             return rules.compiled(gateway, tables.compile_ahead)
 
-        spark = session.start(Path(folder), settings or {}, extending)
+        spark = session.start(Path(folder), settings or {}, extending, HIDDEN_SCHEMA)
         running = session.current()
         assert running is not None
         try:

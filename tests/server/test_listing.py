@@ -13,6 +13,7 @@ import pyspark
 import pytest
 
 from tests.server.conftest import Jdbc
+from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.server.endpoint import Endpoint
 
@@ -25,7 +26,8 @@ def things(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("listing")
     (folder / "1.json").write_text('{"k": "a", "at": "2024-05-01T12:00:27Z"}\n')
     made = f"""CREATE SCHEMA tools; USE tools;
-        CREATE TABLE plain (a INT COMMENT 'the a', b DECIMAL(10,2), c ARRAY<STRING>);
+        CREATE TABLE plain (a INT COMMENT 'the a', b DECIMAL(10,2), c ARRAY<STRING>,
+            d STRUCT<aB: INT, cD: MAP<STRING, STRUCT<eF: DATE>>>);
         CREATE VIEW seen AS SELECT a FROM plain;
         CREATE STREAM s (k STRING, at TIMESTAMP) USING json OPTIONS (path '{folder}')
             WATERMARK at DELAY OF INTERVAL 1 SECOND COMMENT 'what comes';
@@ -54,7 +56,7 @@ def types(view: Any, engine: Engine, *names: str) -> Any:
     return array
 
 
-def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, engine: Engine) -> None:
+def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, engine: Engine, jdbc: Jdbc) -> None:
     found = metadata("getTables", None, "tools", "%", None)
     assert [row[:5] for row in found] == [
         ["spark_catalog", "tools", "counted", "STREAMING TABLE", "per key"],
@@ -69,6 +71,10 @@ def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, eng
     assert metadata("getCatalogs") == [["spark_catalog"]]
     assert metadata("getSchemas", None, "too%") == [["tools", "spark_catalog"]]
     assert "warehouse_streams" not in [r[0] for r in metadata("getSchemas")]
+    for client in (jdbc.run, lambda text: rows_of(engine, text)):
+        for schemas in ("SHOW SCHEMAS", "SHOW DATABASES LIKE '*'"):
+            told = str(client(schemas))
+            assert "tools" in told and "warehouse_streams" not in told
 
 
 def test_columns(metadata: Callable[..., list[list[Any]]]) -> None:
@@ -77,6 +83,7 @@ def test_columns(metadata: Callable[..., list[list[Any]]]) -> None:
         ["a", "4", "INT", "10", "0", "the a", "1"],
         ["b", "3", "DECIMAL(10,2)", "10", "2", "", "2"],
         ["c", "2003", "ARRAY<STRING>", None, None, "", "3"],
+        ["d", "2002", "STRUCT<aB:INT,cD:MAP<STRING,STRUCT<eF:DATE>>>", None, None, "", "4"],
     ]
     assert [r[3] for r in metadata("getColumns", None, "tools", "counted", "%")] == ["k", "n"]
     assert [r[3] for r in metadata("getColumns", None, "tools", "s", "a%")] == ["at"]

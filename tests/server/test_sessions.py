@@ -93,6 +93,22 @@ def test_a_query_is_cancelled(engine: Engine, jdbc: Jdbc) -> None:
     assert jdbc.run("SELECT 1") == [["1"]]
 
 
+def test_a_client_that_fetches_what_it_cancelled_is_told_so(engine: Engine, pyhive: Callable[..., Any]) -> None:
+    from pyhive.exc import OperationalError
+
+    cursor = pyhive().cursor()
+    before = running(engine)
+    cursor.execute(SLOW, async_=True)
+    wait_until(lambda: running(engine) - before)
+    cursor.cancel()
+    wait_until(lambda: not running(engine) - before)
+    with pytest.raises(OperationalError) as caught:
+        cursor.fetchall()
+    status = caught.value.args[0].status
+    told = "[WAREHOUSE_CANCELLED] The statement was cancelled. SQLSTATE: 57014"
+    assert (status.errorMessage, status.sqlState) == (told, "57014")
+
+
 def test_a_statement_of_ours_is_cancelled(engine: Engine, schema: str, jdbc: Jdbc, at: Path) -> None:
     (at / "s").mkdir()
     (at / "s" / "1.json").write_text('{"a": 1}\n')

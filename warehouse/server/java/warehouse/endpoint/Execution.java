@@ -164,6 +164,10 @@ public class Execution extends SparkExecuteStatementOperation {
     while (cause instanceof HiveSQLException && !(cause instanceof Refusal) && cause.getCause() != null) {
       cause = cause.getCause();
     }
-    return cause instanceof Refusal ? (Refusal) cause : house.told(new Statement(session, statementId(), text, cause));
+    if (cause instanceof Refusal) {
+      return (Refusal) cause;
+    }
+    return house.told(isCanceled() // what was asked for then fails in many ways
+        ? new Statement(session, statementId(), "cancelled", null) : new Statement(session, statementId(), text, cause));
   }
 }
