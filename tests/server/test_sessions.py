@@ -235,6 +235,24 @@ def test_an_endpoint_that_ends_breaks_off_what_runs(engine: Engine) -> None:
     wait_until(lambda: not running(engine))
 
 
+def test_a_server_that_is_told_to_end_by_many_signals_at_once_stops_to_wait() -> None:
+    text = """if True:
+        import os, signal, threading, time
+        from warehouse.cli.serving import _until_told
+        def tell():
+            while True:
+                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), signal.SIGTERM)
+        timer = threading.Timer(1, tell)
+        timer.daemon = True
+        timer.start()
+        _until_told()
+        print("told", flush=True)
+        os._exit(0)"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "told\n")
+
+
 def test_a_process_that_was_told_to_end_does() -> None:
     text = """if True:
         import threading

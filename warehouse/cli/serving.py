@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from warehouse.cli.arguments import Invocation, UsageError
@@ -98,11 +99,10 @@ def _url(host: str, port: int, transport: str, tls: bool) -> str:
 
 def _until_told() -> None:
     """Wait for SIGINT or SIGTERM."""
-    told = threading.Event()
+    told: SimpleQueue[int] = SimpleQueue()  # an event's lock may be held by the very code that a signal interrupts
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: told.set())
-    while not told.wait(3600):
-        pass
+        signal.signal(number, lambda number, _: told.put(number))
+    told.get()
 
 
 def _end_within(seconds: float, console: Console) -> None:

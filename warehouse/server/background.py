@@ -280,7 +280,8 @@ def main() -> int:
     with engine:
         engine.resume()
         local = Local(engine, settings)
-        signal.signal(signal.SIGTERM, lambda *_: local.end())
+        # On a thread of its own: this one may hold the lock of what it waits for.
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=local.end, daemon=True).start())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), sys.stderr.fileno())
