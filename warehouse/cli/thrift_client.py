@@ -94,7 +94,7 @@ class ThriftEngine:
                     continue
                 if names != [ARROW]:
                     raise ServerError("the server is not warehouse-sql serve, or of an older version", "08004")
-                yield Result(source, pa.ipc.open_stream(first[0][0]).schema, _batches(first, cursor), said)
+                yield Result(source, pa.ipc.open_stream(first[0][0]).schema, _batches(first[1:], cursor), said)
             finally:
                 self._cursor = None
                 cursor.close()
