@@ -23,7 +23,7 @@ from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
-from warehouse.execution.portable import portable, unique_names
+from warehouse.execution.portable import portable, readable, unique_names, zone_of, zoned
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
@@ -138,11 +138,12 @@ class Engine:
         from warehouse.adaptive import rules
         from warehouse.execution import session
         from warehouse.storage import tables
+        from warehouse.streaming.sources import HIDDEN_SCHEMA
 
         def extending(gateway: Any) -> Future[Any]:
             return rules.compiled(gateway, tables.compile_ahead)
 
-        spark = session.start(Path(folder), settings or {}, extending)
+        spark = session.start(Path(folder), settings or {}, extending, HIDDEN_SCHEMA)
         running = session.current()
         assert running is not None
         try:
@@ -202,6 +203,13 @@ class Engine:
         from warehouse.execution.java_sources import load
 
         return load(self.spark.sparkContext._gateway, sources, name)
+
+    def for_arrow(self, java_rows: Any) -> tuple[Any, str]:
+        """Return rows, as Java knows them, with types that Arrow knows, and the time zone of their instants."""
+        from pyspark.sql import DataFrame
+
+        frame = portable(DataFrame(java_rows, self.spark))
+        return frame._jdf, zone_of(frame)
 
     def adopt(self, java_session: Any) -> None:
         """Give a Java session that a front door made, before it has done anything, the rules that ours has."""
@@ -581,7 +589,7 @@ class Engine:
         try:
             if not frame.columns:
                 return Result(source)
-            table = portable(frame).toArrow()
+            table = zoned(readable(portable(frame).toArrow()), zone_of(frame))
             return Result(source, table.schema, iter(table.to_batches()))
         finally:
             release()

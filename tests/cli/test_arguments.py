@@ -60,6 +60,8 @@ def test_run() -> None:
         (["--param", "x"], "'x' is not of the form name=value"),
         (["--param", "1x=1"], "not of the form"),
         (["--param", "x=1", "--param", "X=2"], "X is given twice"),
+        (["--param", f"z={10**40}"], "--param: z has more than 38 digits; a string is in quotes"),
+        (["--param", f"z=0.{10**40}"], "--param: z has more than 38 digits"),
         (["--verbose", "--quiet", "-e", "SELECT 1"], "exclude each other"),
     ],
 )

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Jdbc
+from tests.server.test_sessions import in_the_front, running, wait_until
+from warehouse.cli.thrift_client import ThriftEngine
 from warehouse.engine import Engine, WarehouseError
 from warehouse.server import access
 from warehouse.server.endpoint import Endpoint
@@ -146,6 +148,21 @@ def test_a_bearer_token_over_http(guarded: Endpoint, secrets: Path) -> None:
     assert status(f"Bearer {access.token(KEY, 'ada', -5)}") == b"401"
     assert status("Bearer nonsense") == b"401"
     assert status("Basic " + base64.b64encode(b"ada:wrong").decode()) == b"401"
+
+
+def test_a_client_that_vanishes_while_it_waits_is_noticed_through_tls(
+    guarded: Endpoint, engine: Engine, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("USER", "ada"), ("PASSWORD", "correct horse"), ("CA", str(secrets / "chain.pem"))):
+        monkeypatch.setenv(f"WAREHOUSE_{name}", value)
+    client = ThriftEngine(f"localhost:{guarded.port}")
+    slept = "SELECT java_method('java.lang.Thread', 'sleep', 3000L) IS NULL AS slept"
+    for result in client.run(slept):  # is looked at, and stays
+        assert [batch.to_pylist() for batch in result.batches] == [[{"slept": False}]]
+    in_the_front(client._connection.cursor(), engine)
+    client._connection._transport._trans.handle.shutdown(socket.SHUT_RDWR)
+    wait_until(lambda: guarded.sessions == 0)
+    wait_until(lambda: not running(engine))
 
 
 def test_plain_text_is_refused_where_tls_is_spoken(guarded: Endpoint) -> None:

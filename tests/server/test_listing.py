@@ -13,6 +13,7 @@ import pyspark
 import pytest
 
 from tests.server.conftest import Jdbc
+from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.server.endpoint import Endpoint
 
@@ -25,7 +26,8 @@ def things(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("listing")
     (folder / "1.json").write_text('{"k": "a", "at": "2024-05-01T12:00:27Z"}\n')
     made = f"""CREATE SCHEMA tools; USE tools;
-        CREATE TABLE plain (a INT COMMENT 'the a', b DECIMAL(10,2), c ARRAY<STRING>);
+        CREATE TABLE plain (a INT COMMENT 'the a', b DECIMAL(10,2), c ARRAY<STRING>,
+            d STRUCT<aB: INT, cD: MAP<STRING, STRUCT<eF: DATE>>>);
         CREATE VIEW seen AS SELECT a FROM plain;
         CREATE STREAM s (k STRING, at TIMESTAMP) USING json OPTIONS (path '{folder}')
             WATERMARK at DELAY OF INTERVAL 1 SECOND COMMENT 'what comes';
@@ -54,7 +56,7 @@ def types(view: Any, engine: Engine, *names: str) -> Any:
     return array
 
 
-def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, engine: Engine) -> None:
+def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, engine: Engine, jdbc: Jdbc) -> None:
     found = metadata("getTables", None, "tools", "%", None)
     assert [row[:5] for row in found] == [
         ["spark_catalog", "tools", "counted", "STREAMING TABLE", "per key"],
@@ -69,6 +71,10 @@ def test_tables_by_type(metadata: Callable[..., list[list[Any]]], view: Any, eng
     assert metadata("getCatalogs") == [["spark_catalog"]]
     assert metadata("getSchemas", None, "too%") == [["tools", "spark_catalog"]]
     assert "warehouse_streams" not in [r[0] for r in metadata("getSchemas")]
+    for client in (jdbc.run, lambda text: rows_of(engine, text)):
+        for schemas in ("SHOW SCHEMAS", "SHOW DATABASES LIKE '*'"):
+            told = str(client(schemas))
+            assert "tools" in told and "warehouse_streams" not in told
 
 
 def test_columns(metadata: Callable[..., list[list[Any]]]) -> None:
@@ -77,6 +83,7 @@ def test_columns(metadata: Callable[..., list[list[Any]]]) -> None:
         ["a", "4", "INT", "10", "0", "the a", "1"],
         ["b", "3", "DECIMAL(10,2)", "10", "2", "", "2"],
         ["c", "2003", "ARRAY<STRING>", None, None, "", "3"],
+        ["d", "2002", "STRUCT<aB:INT,cD:MAP<STRING,STRUCT<eF:DATE>>>", None, None, "", "4"],
     ]
     assert [r[3] for r in metadata("getColumns", None, "tools", "counted", "%")] == ["k", "n"]
     assert [r[3] for r in metadata("getColumns", None, "tools", "s", "a%")] == ["at"]
@@ -89,6 +96,44 @@ def test_the_rest(metadata: Callable[..., list[list[Any]]], things: str) -> None
     assert metadata("getPrimaryKeys", None, things, "plain") == []
     assert metadata("getImportedKeys", None, things, "plain") == []
     assert metadata("getCrossReference", None, things, "plain", None, things, "plain") == []
+
+
+def test_what_a_server_tells_of_itself(endpoint: Endpoint, pyhive: Callable[..., Any]) -> None:
+    from TCLIService import ttypes
+
+    from warehouse.cli.thrift_client import ThriftEngine
+
+    connection = pyhive("ada")
+    over_http = ThriftEngine(f"http://127.0.0.1:{endpoint.http_port}")
+    for client in (connection, over_http._connection):
+        told = {}
+        for kind in ttypes.TGetInfoType._VALUES_TO_NAMES:
+            asked = ttypes.TGetInfoReq(sessionHandle=client.sessionHandle, infoType=kind)
+            answer = client.client.GetInfo(asked)
+            told[kind] = (answer.status.errorMessage, answer.infoValue.stringValue)
+        assert told[ttypes.TGetInfoType.CLI_DBMS_NAME] == (None, "Spark SQL")
+        assert told[ttypes.TGetInfoType.CLI_IDENTIFIER_QUOTE_CHAR] == (None, "`")
+        refused = "[WAREHOUSE_SERVER_INFO] The server does not tell CLI_OJ_CAPABILITIES. SQLSTATE: HYC00"
+        assert told[ttypes.TGetInfoType.CLI_OJ_CAPABILITIES] == (refused, "")
+    user = ttypes.TGetInfoReq(sessionHandle=connection.sessionHandle, infoType=ttypes.TGetInfoType.CLI_USER_NAME)
+    assert connection.client.GetInfo(user).infoValue.stringValue == "ada"
+    over_http.close()
+
+
+def test_references_of_a_table_to_no_other(pyhive: Callable[..., Any], things: str) -> None:
+    from TCLIService import ttypes
+
+    connection = pyhive()
+    asked = ttypes.TGetCrossReferenceReq(
+        sessionHandle=connection.sessionHandle, parentSchemaName=things, parentTableName="plain"
+    )
+    told = connection.client.GetCrossReference(asked)
+    assert told.status.statusCode == ttypes.TStatusCode.SUCCESS_STATUS, told.status.errorMessage
+    rows = connection.client.FetchResults(
+        ttypes.TFetchResultsReq(operationHandle=told.operationHandle, orientation=0, maxRows=9)
+    )
+    assert rows.status.statusCode == ttypes.TStatusCode.SUCCESS_STATUS
+    assert rows.results.columns[0].stringVal.values == []
 
 
 def test_temporary_views_are_their_sessions_alone(jdbc: Jdbc, pyhive: Callable[..., Any], things: str) -> None:
@@ -152,6 +197,45 @@ def test_the_server_from_the_command_line(endpoint: Endpoint, things: str, capfd
     assert b"        ^^^^" in capfdbinary.readouterr().err
     for nobody in ("127.0.0.1:1", "http://127.0.0.1:1"):
         assert main(["--server", nobody, "-e", "SELECT 1"]) == 2
+
+
+ALL_KINDS = """SELECT struct(1 AS x, array('a"b') AS y) AS s,
+    map('k', struct(DATE'2024-01-01' AS d, X'00ff' AS b)) AS m,
+    INTERVAL '1' DAY AS d, INTERVAL '1-2' YEAR TO MONTH AS e, 1.50 AS f, TIME'12:00:01.5' AS g, 1 AS a, 2 AS a,
+    parse_json('{"a":1}') AS h, CAST(X'ff41' AS STRING) AS i, NULL AS j;
+    SET TIME ZONE 'America/New_York';
+    SELECT TIMESTAMP'2024-03-10 06:30:00Z' AS t, array(TIMESTAMP'2024-03-10 06:30:00Z') AS a;
+    SET TIME ZONE 'UTC'; SELECT id FROM range(2500) WHERE id % 500 = 0; SELECT id FROM range(0); SHOW TABLES IN tools"""
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_server_gives_what_an_engine_gives(
+    form: str, endpoint: Endpoint, engine: Engine, things: str, capfdbinary: Any
+) -> None:
+    from warehouse.cli.main import main
+
+    class Lent:
+        """The engine of all tests, which the command line does not close."""
+
+        run, split, cancel = engine.run, engine.split, engine.cancel
+
+        def close(self) -> None:
+            pass
+
+    assert main(["--server", f"127.0.0.1:{endpoint.port}", "--format", form, "-e", ALL_KINDS]) == 0
+    given = capfdbinary.readouterr().out.decode()
+    assert main(["--format", form, "-e", ALL_KINDS], opener=lambda *_, **__: Lent()) == 0
+    assert given == capfdbinary.readouterr().out.decode()
+    assert "01:30:00" in given and "2000" in given
+
+
+def test_a_row_that_a_server_fails_on_is_the_failure_of_its_sql(endpoint: Endpoint, capfdbinary: Any) -> None:
+    from warehouse.cli.main import main
+
+    text = "SELECT raise_error('no') FROM range(5000) WHERE id > 4000; SELECT 1 AS one"
+    assert main(["--server", f"127.0.0.1:{endpoint.port}", "--keep-going", "-e", text]) == 1
+    said = capfdbinary.readouterr()
+    assert b"[USER_RAISED_EXCEPTION]" in said.err and said.out.endswith(b"one\n1\n")
 
 
 def test_the_page_shows_what_is_said(jdbc: Jdbc) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +93,22 @@ def test_a_query_is_cancelled(engine: Engine, jdbc: Jdbc) -> None:
     assert jdbc.run("SELECT 1") == [["1"]]
 
 
+def test_a_client_that_fetches_what_it_cancelled_is_told_so(engine: Engine, pyhive: Callable[..., Any]) -> None:
+    from pyhive.exc import OperationalError
+
+    cursor = pyhive().cursor()
+    before = running(engine)
+    cursor.execute(SLOW, async_=True)
+    wait_until(lambda: running(engine) - before)
+    cursor.cancel()
+    wait_until(lambda: not running(engine) - before)
+    with pytest.raises(OperationalError) as caught:
+        cursor.fetchall()
+    status = caught.value.args[0].status
+    told = "[WAREHOUSE_CANCELLED] The statement was cancelled. SQLSTATE: 57014"
+    assert (status.errorMessage, status.sqlState) == (told, "57014")
+
+
 def test_a_statement_of_ours_is_cancelled(engine: Engine, schema: str, jdbc: Jdbc, at: Path) -> None:
     (at / "s").mkdir()
     (at / "s" / "1.json").write_text('{"a": 1}\n')
@@ -165,22 +185,83 @@ def left_by(endpoint: Endpoint, user: str) -> int:
     return int(endpoint._house.ledger().sessionsOf(user))
 
 
-@pytest.mark.parametrize("fetches", [False, True], ids=["while it runs", "while it fetches"])
-def test_a_client_that_vanishes(fetches: bool, endpoint: Endpoint, pyhive: Callable[..., Any], engine: Engine) -> None:
+def in_the_front(cursor: Any, engine: Engine) -> threading.Thread:
+    """Let a client wait for a statement of minutes until it has a job; return who waits."""
+
+    def wait() -> None:
+        with suppress(Exception):  # in whatever way it is told that it waits in vain
+            cursor.execute(SLOW)
+
+    before, waiting = running(engine), threading.Thread(target=wait)
+    waiting.start()
+    wait_until(lambda: running(engine) - before)
+    return waiting
+
+
+@pytest.mark.parametrize("when", ["while it runs", "while it waits", "while it fetches"])
+def test_a_client_that_vanishes(when: str, endpoint: Endpoint, pyhive: Callable[..., Any], engine: Engine) -> None:
     wait_until(lambda: not running(engine))
-    user = f"vanishing {fetches}"
-    connection = pyhive(user)
-    assert left_by(endpoint, user) == 1
+    connection = pyhive(when)
+    assert left_by(endpoint, when) == 1
     cursor = connection.cursor(arraysize=100)
-    if fetches:
+    if when == "while it fetches":
         cursor.execute("SELECT id, repeat('x', 100) FROM range(0, 1000000000, 1, 20000)")
         assert cursor.fetchmany(250)[-1][0] == 249
-    else:
+    elif when == "while it runs":
         cursor.execute(SLOW, async_=True)
         wait_until(lambda: len(running(engine)) == 1)
-    connection._transport.close()
-    wait_until(lambda: left_by(endpoint, user) == 0)
+    else:
+        in_the_front(cursor, engine)
+    connection._transport._trans.handle.shutdown(socket.SHUT_RDWR)
+    wait_until(lambda: left_by(endpoint, when) == 0)
     wait_until(lambda: not running(engine))
+
+
+def test_a_client_that_waits_stays_though_its_connection_is_looked_at(pyhive: Callable[..., Any]) -> None:
+    cursor = pyhive().cursor()
+    cursor.execute("SELECT java_method('java.lang.Thread', 'sleep', 3000L) IS NULL AS slept")
+    assert cursor.fetchall() == [(False,)]
+
+
+def test_an_endpoint_that_ends_breaks_off_what_runs(engine: Engine) -> None:
+    from pyhive import hive
+
+    wait_until(lambda: not running(engine))
+    with Endpoint(engine, Options(port=0)) as endpoint:
+        assert endpoint.port
+        waiting = in_the_front(hive.connect("127.0.0.1", endpoint.port, username="ada").cursor(), engine)
+    waiting.join(30)
+    assert not waiting.is_alive()
+    wait_until(lambda: not running(engine))
+
+
+def test_a_server_that_is_told_to_end_by_many_signals_at_once_stops_to_wait() -> None:
+    text = """if True:
+        import os, signal, threading, time
+        from warehouse.cli.serving import _until_told
+        def tell():
+            while True:
+                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), signal.SIGTERM)
+        timer = threading.Timer(1, tell)
+        timer.daemon = True
+        timer.start()
+        _until_told()
+        print("told", flush=True)
+        os._exit(0)"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "told\n")
+
+
+def test_a_process_that_was_told_to_end_does() -> None:
+    text = """if True:
+        import threading
+        from warehouse.cli.console import Console
+        from warehouse.cli.serving import _end_within
+        _end_within(0.1, Console())
+        threading.Event().wait()"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "what had not stopped was broken off\n")
 
 
 def test_a_full_disk_costs_lines_of_the_audit_log_and_says_so(engine: Engine, pyhive: Callable[..., Any]) -> None:

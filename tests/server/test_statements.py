@@ -52,7 +52,11 @@ def test_a_streaming_table_over_jdbc(plays: str, jdbc: Jdbc) -> None:
     assert jdbc.columns() == [("namespace", "string"), ("streamName", "string"), ("source", "string")]
     assert jdbc.run("SHOW STREAMING TABLES") == [[plays, "totals", "ACCUMULATING", "idle"]]
     assert jdbc.run("DESCRIBE STREAMING TABLE totals")[0] == ["team", "string", None]
-    jdbc.run("CREATE VIEW v AS SELECT team, sum(score) AS s FROM STREAM plays GROUP BY team WINDOW GLOBAL")
+    view = "CREATE VIEW v AS SELECT team, sum(score) AS s FROM STREAM plays GROUP BY team WINDOW GLOBAL"
+    jdbc.run(view)
+    assert jdbc.run("show\ncreate TABLE totals") == [[TOTALS]]
+    assert jdbc.columns() == [("createtab_stmt", "string")]
+    assert jdbc.run("SHOW CREATE TABLE v") == [[view]]
     assert jdbc.run("SELECT * FROM v ORDER BY s") == [["blue", "3"], ["red", "12"]]
     jdbc.run("CREATE TABLE copy AS SELECT * FROM panes('totals')")
     assert jdbc.run("SELECT count(*) FROM copy") == jdbc.run("SELECT count(*) FROM panes('totals')")
@@ -149,6 +153,14 @@ def test_a_type_that_the_protocol_has_no_name_for_is_text(jdbc: Jdbc, engine: En
     [result] = engine.run(text.replace("FROM range(3)", "FROM range(1)"))
     [batch] = result.batches
     assert [column[0].as_py() for column in batch.columns[:3]] == ['{"a":0}', 0, "s"]
+
+
+def test_bytes_that_are_no_text(jdbc: Jdbc, pyhive: Callable[..., Any]) -> None:
+    text = "SELECT CAST(X'ff41' AS STRING) AS s, array(CAST(X'ff41' AS STRING)) AS a"
+    assert jdbc.run(text) == [["\ufffdA", '["\ufffdA"]']]
+    cursor = pyhive().cursor()
+    cursor.execute(text)
+    assert cursor.fetchall() == [("\ufffdA", '["\ufffdA"]')]
 
 
 def test_rows_that_are_known_when_it_has_run(jdbc: Jdbc, pyhive: Callable[..., Any], engine: Engine) -> None:

@@ -13,6 +13,8 @@ from decimal import Decimal
 Value = int | Decimal | float | bool | str | None
 
 _WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+_MOST_DIGITS = 38
+"""Of a DECIMAL."""
 _LONG = range(-(2**63), 2**63)
 
 
@@ -20,7 +22,7 @@ def parameter(word: str) -> tuple[str, Value]:
     """Return the name and value of ``k=v``.
 
     Raises:
-        ValueError: there is no ``=``, or no name before it.
+        ValueError: there is no ``=``, or no name before it, or a number behind it that Spark has no type for.
 
     Example:
         >>> parameter("airport=JFK"), parameter("n=42"), parameter("zip='02139'")
@@ -29,7 +31,10 @@ def parameter(word: str) -> tuple[str, Value]:
     name, equals, text = word.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise ValueError(f"{word!r} is not of the form name=value")
-    return name, typed(text)
+    value = typed(text)
+    if isinstance(value, Decimal) and _digits(value) > _MOST_DIGITS:
+        raise ValueError(f"{name} has more than {_MOST_DIGITS} digits; a string is in quotes: \"{name}='…'\"")
+    return name, value
 
 
 def typed(text: str) -> Value:
@@ -46,3 +51,9 @@ def typed(text: str) -> Value:
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     return text
+
+
+def _digits(number: Decimal) -> int:
+    """Return how many digits a DECIMAL needs to hold a number without an exponent."""
+    _, digits, exponent = number.as_tuple()
+    return max(len(digits), -int(exponent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import signal
 import sys
 import threading
@@ -10,10 +11,15 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from warehouse.cli.arguments import Invocation, UsageError
+from warehouse.cli.codes import OK
 from warehouse.cli.console import Console, Output
+
+GRACE = 8.0
+"""Seconds after which a server that was told to end does, whatever is still to be ended in it."""
 
 
 def serve(invocation: Invocation, folder: Path, opener: Callable[..., Any], console: Console) -> int:
@@ -50,6 +56,7 @@ def serve(invocation: Invocation, folder: Path, opener: Callable[..., Any], cons
                 console.report("anybody who reaches the port may do everything: there is no authentication")
             _until_told()
             console.report("stopping")
+            _end_within(GRACE, console)
     finally:
         engine.close()
     return 0
@@ -92,8 +99,19 @@ def _url(host: str, port: int, transport: str, tls: bool) -> str:
 
 def _until_told() -> None:
     """Wait for SIGINT or SIGTERM."""
-    told = threading.Event()
+    told: SimpleQueue[int] = SimpleQueue()  # an event's lock may be held by the very code that a signal interrupts
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: told.set())
-    while not told.wait(3600):
-        pass
+        signal.signal(number, lambda number, _: told.put(number))
+    told.get()
+
+
+def _end_within(seconds: float, console: Console) -> None:
+    """End the process when it has not ended by then; what runs is broken off as if it had been killed."""
+
+    def end() -> None:
+        console.report("what had not stopped was broken off")
+        os._exit(OK)  # the JVM's watcher ends that
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()

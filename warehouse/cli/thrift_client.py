@@ -10,7 +10,7 @@ import base64
 import getpass
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -19,13 +19,10 @@ from warehouse.cli.arguments import UsageError
 from warehouse.engine import Result, split
 from warehouse.errors import Diagnostic, SourceText, WarehouseError
 
-BATCH = 1000
-
-_TYPES = {
-    "BOOLEAN_TYPE": pa.bool_(), "TINYINT_TYPE": pa.int8(), "SMALLINT_TYPE": pa.int16(), "INT_TYPE": pa.int32(),
-    "BIGINT_TYPE": pa.int64(), "FLOAT_TYPE": pa.float32(), "DOUBLE_TYPE": pa.float64(), "BINARY_TYPE": pa.binary(),
-    "DATE_TYPE": pa.date32(), "TIMESTAMP_TYPE": pa.timestamp("us", "UTC"),
-}  # fmt: skip
+ARROW = "warehouse.rows.arrow"
+"""What a session is told to get its rows in Arrow's format, and the one column in which they come then."""
+PARCELS = 2
+"""How many are fetched at once: the first of a result has its schema alone, the others up to a thousand rows."""
 
 
 class ServerError(WarehouseError):
@@ -58,7 +55,9 @@ class ThriftEngine:
         password = os.environ.get("WAREHOUSE_PASSWORD") or ""
         try:
             transport = _transport(address, user, password, os.environ.get("WAREHOUSE_CA"))
-            self._connection = hive.Connection(thrift_transport=transport)
+            self._connection = hive.Connection(
+                thrift_transport=transport, configuration={f"set:hivevar:{ARROW}": "true"}
+            )
         except Exception as error:
             said = getattr(error, "message", None) or str(error) or type(error).__name__
             raise UsageError(f"--server {address}: {said}") from None
@@ -82,23 +81,20 @@ class ThriftEngine:
         Raises:
             WarehouseError: as the server tells it.
         """
-        from pyhive.exc import Error
-
         for source in [text] if isinstance(text, SourceText) else split(text):
-            cursor = self._cursor = self._connection.cursor(arraysize=BATCH)
+            cursor = self._cursor = self._connection.cursor(arraysize=PARCELS)
             try:
-                cursor.execute(source.text)
-                said = " ".join(cursor.fetch_logs()[-1:]) or None
-                told = [(name, kind) for name, kind, *_ in cursor.description or ()]
-                if told == [("Result", "STRING_TYPE")]:  # what the protocol says for: no rows
-                    cursor.fetchall()
+                with _telling():
+                    cursor.execute(source.text)
+                    said = " ".join(cursor.fetch_logs()[-1:]) or None
+                    names = [name for name, *_ in cursor.description or ()]
+                    first = cursor.fetchmany(PARCELS)
+                if names == ["Result"]:  # what the protocol says for: no rows
                     yield Result(source, message=said)
                     continue
-                first = cursor.fetchmany(BATCH)
-                schema = pa.schema([(n, _type(k, [row[i] for row in first])) for i, (n, k) in enumerate(told)])
-                yield Result(source, schema, self._batches(schema, first, cursor), said)
-            except Error as error:
-                raise _told(error) from None
+                if names != [ARROW]:
+                    raise ServerError("the server is not warehouse-sql serve, or of an older version", "08004")
+                yield Result(source, pa.ipc.open_stream(first[0][0]).schema, _batches(first[1:], cursor), said)
             finally:
                 self._cursor = None
                 cursor.close()
@@ -112,27 +108,24 @@ class ThriftEngine:
         """Leave the server."""
         self._connection.close()
 
-    def _batches(self, schema: pa.Schema, rows: list[tuple[Any, ...]], cursor: Any) -> Iterator[pa.RecordBatch]:
-        while rows:
-            arrays = [
-                pa.array([_value(row[i], field.type) for row in rows], field.type)
-                for i, field in enumerate(schema)
-            ]  # fmt: skip
-            yield pa.record_batch(arrays, schema=schema)
-            rows = cursor.fetchmany(BATCH)
+
+def _batches(parcels: list[tuple[bytes]], cursor: Any) -> Iterator[pa.RecordBatch]:
+    while parcels:
+        for (parcel,) in parcels:
+            yield from pa.ipc.open_stream(parcel)
+        with _telling():
+            parcels = cursor.fetchmany(PARCELS)
 
 
-def _value(value: Any, kind: pa.DataType) -> Any:
-    """Return a value of PyHive's as Arrow takes it: dates from their text, instants in the session's UTC."""
-    if isinstance(value, str) and pa.types.is_date(kind):
-        return date.fromisoformat(value)
-    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Within this, what PyHive raises is an error as the server tells it."""
+    from pyhive.exc import Error
 
-
-def _type(kind: str, values: list[Any]) -> pa.DataType:
-    if kind == "DECIMAL_TYPE":
-        return pa.decimal128(38, max((-v.as_tuple().exponent for v in values if v is not None), default=0))
-    return _TYPES.get(kind, pa.string())
+    try:
+        yield
+    except Error as error:
+        raise _told(error) from None
 
 
 def _told(error: Exception) -> ServerError:

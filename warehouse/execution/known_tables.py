@@ -8,7 +8,12 @@ from warehouse.execution import java_sources
 from warehouse.execution.local_files import SOURCES
 
 
-def install(spark: SparkSession) -> None:
-    """Let a session and all that come from it remember tables until something changes; before it has done anything."""
-    gateway = spark.sparkContext._gateway
-    java_sources.load(gateway, SOURCES, "warehouse.execution.KnownTables").newInstance().install(spark._jsparkSession)
+def install(spark: SparkSession, hidden: str) -> None:
+    """Let a session and all that come from it remember tables until something changes; before it has done anything.
+
+    Args:
+        spark: the session.
+        hidden: a schema that is in no list of schemas, whoever asks for one.
+    """
+    java = java_sources.load(spark.sparkContext._gateway, SOURCES, "warehouse.execution.KnownTables").newInstance()
+    java.install(spark._jsparkSession, hidden)

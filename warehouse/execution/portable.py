@@ -1,8 +1,10 @@
-"""Rows with types that Arrow, and who reads it, can take."""
+"""Rows with types, and strings, that Arrow, and who reads it, can take."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,6 +55,72 @@ def _known(kind: DataType) -> DataType:
             named = zip(unique_names(kind.names), kind, strict=True)
             return StructType([StructField(name, _known(f.dataType), f.nullable) for name, f in named])
     return StringType() if kind.typeName() in _AS_TEXT else kind
+
+
+def readable(table: pa.Table) -> pa.Table:
+    """Return ``table`` with U+FFFD for bytes that are not UTF-8, in strings at any depth."""
+    if _is_valid(table):
+        return table
+    columns = (pa.chunked_array([_mended(c) for c in column.chunks], column.type) for column in table.columns)
+    return pa.table(list(columns), schema=table.schema)
+
+
+def _is_valid(data: pa.Table | pa.Array) -> bool:
+    try:
+        data.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _mended(array: pa.Array) -> pa.Array:
+    kind = array.type
+    if _is_valid(array):
+        return array
+    if pa.types.is_string(kind):
+        given = array.cast(pa.binary()).to_pylist()
+        return pa.array([None if v is None else v.decode(errors="replace") for v in given], kind)
+    if pa.types.is_struct(kind):
+        inside, own = [array.field(at) for at in range(kind.num_fields)], 1
+    elif pa.types.is_list(kind) or pa.types.is_map(kind):
+        inside, own = [array.values], 2
+    else:
+        return array
+    mended = [_mended(child) for child in inside]
+    return pa.Array.from_buffers(
+        kind, len(array), array.buffers()[:own], array.null_count, array.offset, mended
+    )  # fmt: skip
+
+
+def zone_of(frame: DataFrame) -> str:
+    """Return the time zone of a session by the name that Arrow has for it: Spark also takes ``GMT+1`` and ``PST``."""
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+    if zone == "UTC":
+        return zone
+    view = frame.sparkSession._jvm
+    assert view is not None
+    name: str = view.org.apache.spark.sql.catalyst.util.DateTimeUtils.getZoneId(zone).normalized().getId()
+    return "UTC" if name == "Z" else name
+
+
+def zoned(table: pa.Table, zone: str) -> pa.Table:
+    """Return the same instants with another time zone in their types than UTC."""
+    if zone == "UTC":
+        return table
+    return table.cast(pa.schema([field.with_type(_zoned(field.type, zone)) for field in table.schema]))
+
+
+def _zoned(kind: pa.DataType, zone: str) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, zone)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_zoned(field.type, zone)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_zoned(kind.value_type, zone)))
+    if pa.types.is_map(kind):
+        key, item = (field.with_type(_zoned(field.type, zone)) for field in (kind.key_field, kind.item_field))
+        return pa.map_(key, item)
+    return kind
 
 
 def unique_names(names: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
@@ -22,8 +23,13 @@ RAISED = (PySparkException, Py4JError)
 _LINE_AND_POSITION = re.compile(r"(?:\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+))")
 _JAVA_CLASS = re.compile(r"^(?:An error occurred while calling \S+\.\s*: )?(?:[\w$]+\.)+[A-Z]\w*(?:Exception|Error): ")
 """How Py4J and Java begin a message that no condition goes with."""
+_READING = re.compile(r"(while reading file )(.+?)(\.(?:\s.*)?)$", re.DOTALL)
 _SUGGESTIONS = re.compile(r"\[(`[^\]]*`)\]")
-_WRAPPERS = frozenset({None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"})
+_STATE = re.compile(r"SQLSTATE: (\w{5})")
+_WRAPPERS = frozenset({
+    None, "TASK_WRITE_FAILED", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR",
+    "FAILED_TO_CREATE_PLAN_FOR_DIRECT_QUERY", "STAGE_MATERIALIZATION_MULTIPLE_FAILURES",
+})  # fmt: skip
 """Conditions (None: no condition) that only say where something else went wrong."""
 
 _WAITED = re.compile(r"(?:[^\n]*\n: )?\S*\s*Exception thrown in awaitResult")
@@ -32,8 +38,10 @@ _WAITED = re.compile(r"(?:[^\n]*\n: )?\S*\s*Exception thrown in awaitResult")
 _WAYS_OUT = {
     "STREAM_FAILED": "The checkpoint or a source does not fit any more: restore the warehouse folder from a copy, or"
     " REFRESH STREAMING TABLE … FULL builds the table again.",
-    "FAILED_READ_FILE": "The file does not hold the columns that were declared: CREATE OR REPLACE STREAM with the types"
-    " it has, or move the file away.",
+    "FAILED_READ_FILE.FILE_NOT_EXIST": "The file was there when its folder was listed: bring it back, or REFRESH"
+    " TABLE.",
+    "FAILED_READ_FILE": "The file is damaged, or does not hold the columns that were declared: CREATE OR REPLACE"
+    " STREAM, or the table anew, with the types it has, or move the file away.",
     "DELTA_SOURCE_TABLE_IGNORE_CHANGES": "Rows of the table were changed or deleted, and a stream reads one that only"
     " grows: REFRESH STREAMING TABLE … FULL reads it as it is now.",
     "DELTA_SOURCE_IGNORE_DELETE": "Rows of the table were deleted, and a stream reads one that only grows: REFRESH"
@@ -123,11 +131,12 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
         return WarehouseError(diagnostic("WAREHOUSE_RESULT_TOO_LARGE", most=too_large[1]), source=source)
     error = root(error)
     said = str(error)
-    condition, state = _condition_of(error), _ask(error, "getSqlState")
-    if condition is None:
-        missing = "java.io.FileNotFoundException" in said
-        condition, state = ("PATH_NOT_FOUND", "42K03") if missing else ("WAREHOUSE_SPARK_FAILED", state)
-    state = state or "XX000"
+    condition = _condition_of(error)
+    if condition is None and "java.io.FileNotFoundException" in said:
+        condition, state = "PATH_NOT_FOUND", "42K03"
+    else:
+        state = _state_of(error, condition)
+        condition = condition or "WAREHOUSE_SPARK_FAILED"
     places: tuple[Span | None, ...] = (_context_span(error, source, fragment), _named_span(said, source, fragment))
     if _IMMEDIATE.match(source.text):  # places in the text that it ran
         places = ()
@@ -214,6 +223,17 @@ def _condition_of(error: BaseException) -> str | None:
     return _ask(error, "getCondition") or (found[1] if found else None)
 
 
+def _state_of(error: BaseException, condition: str | None) -> str:
+    """Return an error's SQLSTATE; Spark's of the class XX, or one of ours where it has none, unless it means a bug."""
+    found = _STATE.search(str(error))
+    state = _ask(error, "getSqlState") or (found[1] if found else None)
+    if condition is None or condition.startswith("INTERNAL_ERROR"):
+        return state or "XX000"
+    if condition == "STREAM_FAILED":
+        return "55000"  # a run that has ended and cannot go on is its table's state, not the engine's
+    return state or "HY000"
+
+
 def _sentence(error: BaseException, said: str) -> str:
     """Return the message without condition, SQLSTATE, position, plan and stack."""
     text = _ask(error, "getMessage") or said
@@ -229,7 +249,15 @@ def _sentence(error: BaseException, said: str) -> str:
         r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", "A function failed: ", text, flags=re.DOTALL
     )
     text = _SUGGESTIONS.sub(_without_ours, text)
+    text = _READING.sub(_as_it_is_called, text)
     return text.strip() or said.strip().splitlines()[0]
+
+
+def _as_it_is_called(reading: re.Match[str]) -> str:
+    """Return the name of a file that could not be read as its user knows it; Spark gives most of them as a URI."""
+    words, name, end = reading.groups()
+    name = name if " Could not read footer" in end else unquote(name)
+    return words + re.sub("^file:/+", "/", name) + end
 
 
 def _without_ours(suggestions: re.Match[str]) -> str:

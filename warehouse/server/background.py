@@ -79,6 +79,11 @@ class _Client:
             self.reader_gone = True
             raise BrokenPipeError from None
 
+    def cancel(self) -> None:
+        """Cancel what runs for the client."""
+        if self._interrupts:
+            self._interrupts.press()
+
     def serve(self) -> None:
         """Read frames until the client leaves."""
         working: threading.Thread | None = None
@@ -89,8 +94,8 @@ class _Client:
                     self._interrupts, self.reader_gone = Interrupts(), False
                     working = threading.Thread(target=self._work, args=(data, self._interrupts), daemon=True)
                     working.start()
-                elif kind == b"C" and self._interrupts:
-                    self._interrupts.press()
+                elif kind == b"C":
+                    self.cancel()
                 elif kind == b"G":
                     self.reader_gone = True
                 elif kind in (b"Q", b"Y"):
@@ -101,8 +106,8 @@ class _Client:
                             self.send(b"N", b"")
         except frames.Broken:
             self.reader_gone = True
-            if working is not None and working.is_alive() and self._interrupts:
-                self._interrupts.press()
+            if working is not None and working.is_alive():
+                self.cancel()
                 working.join()
         finally:
             self._connection.close()
@@ -185,7 +190,7 @@ class Local:
         self._socket.bind(str(self._path))
         self._path.chmod(0o600)
         self._socket.listen(64)
-        self._clients = 0
+        self._clients: dict[socket.socket, _Client | None] = {}  # None: its session is being made
         self._guard, self._making = threading.Lock(), threading.Lock()
         self._last = time.monotonic()
         self._told = threading.Event()
@@ -203,7 +208,7 @@ class Local:
 
     def _is_needed(self, but_for: int = 0) -> bool:
         """Say whether more than so many clients are connected, or a streaming table runs on."""
-        return self._clients > but_for or self._engine.runs_something()
+        return len(self._clients) > but_for or self._engine.runs_something()
 
     def wait(self, idle: float) -> None:
         """Return when told to end, after ``idle`` seconds without a client or a running table, or without a folder."""
@@ -214,9 +219,13 @@ class Local:
                 return
 
     def close(self) -> None:
-        """Listen no more, and make no session: the engine may end."""
+        """Listen no more, cancel what runs, and make no session: the engine may end."""
         self._path.unlink(missing_ok=True)
         self._socket.close()
+        with self._guard:
+            clients = list(self._clients.values())
+        for client in filter(None, clients):
+            client.cancel()
         with self._making:
             self._closed = True
 
@@ -244,13 +253,16 @@ class Local:
 
     def _serve(self, connection: socket.socket) -> None:
         with self._guard:
-            self._clients += 1
+            self._clients[connection] = None
             session, self._spare = self._spare, None
         try:
-            _Client(connection, self._engine.on(session or self._session()), self).serve()
+            client = self._clients[connection] = _Client(
+                connection, self._engine.on(session or self._session()), self
+            )  # fmt: skip
+            client.serve()
         finally:
             with self._guard:
-                self._clients -= 1
+                del self._clients[connection]
                 self._last = time.monotonic()
             with suppress(OSError):
                 os.utime(self._path)  # tells others when this was used last
@@ -268,7 +280,8 @@ def main() -> int:
     with engine:
         engine.resume()
         local = Local(engine, settings)
-        signal.signal(signal.SIGTERM, lambda *_: local.end())
+        # On a thread of its own: this one may hold the lock of what it waits for.
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=local.end, daemon=True).start())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), sys.stderr.fileno())

@@ -11,7 +11,7 @@ from typing import Any
 
 from warehouse.cli.console import describe
 from warehouse.engine import Engine, SourceText, WarehouseError
-from warehouse.errors import diagnostic, fail
+from warehouse.errors import fail
 from warehouse.server.listing import answer
 
 
@@ -110,11 +110,16 @@ class Dialect:
             session.running.pop(identity, None)
 
     def tell(self, statement: Any) -> None:
-        """Say in our words what Spark raised for a statement, or which limit it met."""
+        """Say in our words what Spark raised for a statement; without that, what its text says in a word or two."""
         failure = statement.failure()
         if failure is None:
-            what, _, most = statement.text().partition(" ")
-            raise WarehouseError(diagnostic("WAREHOUSE_SERVER_BUSY", what=_LIMITS[what], most=most))
+            match statement.text().split():
+                case ["cancelled"]:
+                    fail("WAREHOUSE_CANCELLED")
+                case ["info", asked]:
+                    fail("WAREHOUSE_SERVER_INFO", type=asked)
+                case [limit, most]:
+                    fail("WAREHOUSE_SERVER_BUSY", what=_LIMITS[limit], most=most)
         from pyspark.errors.exceptions.captured import convert_exception
 
         source = SourceText(statement.text())
@@ -123,6 +128,10 @@ class Dialect:
     def list(self, statement: Any) -> None:
         """List what there is."""
         answer(statement, self._of(statement.session()).engine)
+
+    def shape(self, statement: Any) -> None:
+        """Give a statement's rows types that Arrow knows."""
+        statement.shaped(*self._of(statement.session()).engine.for_arrow(statement.frame()))
 
     def stop(self, statement: Any) -> None:
         """Cancel a statement, if it runs, and let go of what it is read from; without one, forget the session."""

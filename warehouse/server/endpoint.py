@@ -55,6 +55,7 @@ class Endpoint:
 
         answers = (
             dialect.greet, dialect.plan, dialect.act, dialect.begin, dialect.tell, dialect.stop, judge, dialect.list,
+            dialect.shape,
         )  # fmt: skip
         settings = SESSION | {"spark.sql.thriftServer.queryTimeout": str(options.query_timeout)}
         limits = {name: getattr(options, name) for name in _LIMITS}

@@ -150,9 +150,19 @@ def _column_row(schema: str | None, table: str, number: int, name: str, spelled:
         size = int(given[1])
         digits = int(given[2]) if given[2] else digits
     return [
-        CATALOG, schema, table, name, code, spelled.upper(), size, None, digits, radix, 1, comment, None, None, None,
-        None, number, "YES", None, None, None, None, "NO",
+        CATALOG, schema, table, name, code, _type_name(spelled), size, None, digits, radix, 1, comment, None, None,
+        None, None, number, "YES", None, None, None, None, "NO",
     ]  # fmt: skip
+
+
+def _type_name(spelled: str) -> str:
+    """Return a type in upper case, and the names of fields in it as they are.
+
+    Example:
+        >>> _type_name("array<struct<aB:decimal(10,2),cD:map<string,int>>>")
+        'ARRAY<STRUCT<aB:DECIMAL(10,2),cD:MAP<STRING,INT>>>'
+    """
+    return re.sub(r"[^<>,:]+(?=[<>,]|$)", lambda found: found[0].upper(), spelled)
 
 
 def _is_ours(catalog: str | None) -> bool:

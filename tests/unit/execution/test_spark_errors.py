@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from py4j.protocol import Py4JError
 
+from warehouse.cli.codes import FAILED, TROUBLE
+from warehouse.cli.console import Console
+from warehouse.cli.script import failed
 from warehouse.errors import SourceText
 from warehouse.execution.spark_errors import translate
 
@@ -25,3 +29,30 @@ def test_names_of_ours_are_not_suggested_and_the_users_own_stay() -> None:
     )
     told = translate(Py4JError(said), SourceText("SELECT __w_clock.now FROM t")).render()
     assert "name `__w_clock`.`now` cannot" in told and "following? [`v`]" in told
+
+
+READING = "Encountered error while reading file"
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "code"),
+    [
+        (
+            f"[FAILED_READ_FILE.NO_HINT] {READING} file:///data/x%20%C3%A4.json.gz. SQLSTATE: KD001",
+            f"[FAILED_READ_FILE.NO_HINT] {READING} /data/x ä.json.gz. SQLSTATE: KD001\nhint: The file is damaged",
+            FAILED,
+        ),
+        (
+            f"[FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER] {READING} file:/d/x %41.orc. Could not read footer.",
+            f"{READING} /d/x %41.orc. Could not read footer. SQLSTATE: HY000",
+            FAILED,
+        ),
+        ("[STREAM_FAILED] Query [id = 1] terminated with exception: x SQLSTATE: XXKST", "x SQLSTATE: 55000", FAILED),
+        ("[INTERNAL_ERROR] Oops. SQLSTATE: XX000", "Oops. SQLSTATE: XX000", TROUBLE),
+        ("java.lang.IllegalStateException: Oops", "Oops SQLSTATE: XX000", TROUBLE),
+    ],
+)
+def test_only_a_bug_is_told_as_one(said: str, told: str, code: int) -> None:
+    error = translate(Py4JError(said), SourceText("SELECT 1"))
+    assert told in error.render()
+    assert failed(error, Console(quiet=True), debug=False) == code

@@ -16,6 +16,8 @@ import org.apache.spark.sql.catalyst.catalog.TableEvent;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.internal.SharedState;
 import scala.Some;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction1;
 
 /**
  * Keeps what the catalog says of tables until something in it changes. Hive's metastore asks its database
@@ -29,26 +31,30 @@ public final class KnownTables {
   /**
    * Let a session, and all that come from it, have such a catalog; to be called before it has done anything. What a
    * server keeps has other users, and is asked each time.
+   *
+   * @param hidden a schema that is in no list
    */
-  public void install(SparkSession session) throws ReflectiveOperationException {
+  public void install(SparkSession session, String hidden) throws ReflectiveOperationException {
     if (session.sparkContext().hadoopConfiguration().get(SERVERS, "").isEmpty()) {
       Field place = SparkSession.class.getDeclaredField("existingSharedState");
       place.setAccessible(true);
-      place.set(session, new Some(new Shared(session.sparkContext())));
+      place.set(session, new Some(new Shared(session.sparkContext(), hidden)));
     }
   }
 
   /** What sessions share; the catalog's database is opened by whoever is the first to ask it. */
   private static final class Shared extends SharedState {
+    private final String hidden;
     private ExternalCatalogWithListener keeping;
 
-    Shared(SparkContext context) {
+    Shared(SparkContext context, String hidden) {
       super(context, (scala.collection.immutable.Map) scala.collection.immutable.Map$.MODULE$.empty());
+      this.hidden = hidden;
     }
 
     public synchronized ExternalCatalogWithListener externalCatalog() {
       if (keeping == null) {
-        keeping = new Keeping(super.externalCatalog());
+        keeping = new Keeping(super.externalCatalog(), hidden);
       }
       return keeping;
     }
@@ -56,11 +62,13 @@ public final class KnownTables {
 
   private static final class Keeping extends ExternalCatalogWithListener {
     private final ExternalCatalogWithListener all;
+    private final String hidden;
     private final Known known = new Known();
 
-    Keeping(ExternalCatalogWithListener all) {
+    Keeping(ExternalCatalogWithListener all, String hidden) {
       super(all);
       this.all = all;
+      this.hidden = hidden;
       addListener(known);
     }
 
@@ -76,6 +84,22 @@ public final class KnownTables {
 
     public boolean tableExists(String database, String name) {
       return known.get(database, name) != null || all.tableExists(database, name);
+    }
+
+    public Seq listDatabases() {
+      return shown(all.listDatabases());
+    }
+
+    public Seq listDatabases(String pattern) {
+      return shown(all.listDatabases(pattern));
+    }
+
+    Seq shown(Seq names) {
+      return (Seq) names.filterNot(new AbstractFunction1() {
+        public Object apply(Object name) {
+          return Boolean.valueOf(hidden.equals(name));
+        }
+      });
     }
 
     public ExternalCatalog unwrapped() {

@@ -20,6 +20,7 @@ import org.apache.spark.sql.hive.thriftserver.SparkSQLSessionManager;
 public class Endpoint {
   private final SparkSQLCLIService service;
   private final ThriftCLIService transport;
+  private final Operations operations;
 
   Endpoint(House house, Map settings, String chain, String key) throws Exception {
     HiveConf conf = new HiveConf(catalogConf(house.root));
@@ -32,7 +33,7 @@ public class Endpoint {
     service = new SparkSQLCLIService(new HiveThriftServer2(house.root), house.root);
     service.init(conf);
     SessionManager manager = service.getSessionManager();
-    Operations operations = new Operations(house, manager);
+    operations = new Operations(house, manager);
     Fields.set(SessionManager.class, manager, "operationManager", operations);
     Fields.set(SparkSQLSessionManager.class, manager, "sparkSqlOperationManager", operations);
     Fields.set(SparkSQLSessionManager.class, manager, "bitmap$0", Boolean.TRUE);
@@ -76,8 +77,10 @@ public class Endpoint {
     return service.getSessionManager().getOpenSessionCount();
   }
 
+  /** Listen no more, and break off what runs. */
   public void stop() {
     transport.stop();
+    operations.cancel(null);
     service.stop();
   }
 }

@@ -1,5 +1,6 @@
 package warehouse.endpoint;
 
+import java.util.Collections;
 import java.util.Map;
 import org.apache.hive.service.cli.FetchOrientation;
 import org.apache.hive.service.cli.HiveSQLException;
@@ -100,6 +101,7 @@ public class Execution extends SparkExecuteStatementOperation {
 
   /** Read the rows in our way; what the protocol has no name for travels as text, as in the engine's own results. */
   synchronized void prepareRows() throws Exception {
+    SparkSession.setActiveSession(session); // whose settings say what types there are
     Class spark = SparkExecuteStatementOperation.class;
     String field = spark.getName().replace('.', '$') + "$$result";
     Dataset given = (Dataset) Fields.get(spark, this, field);
@@ -108,12 +110,20 @@ public class Execution extends SparkExecuteStatementOperation {
     }
     prepared = true;
     Dataset made = asText(given);
+    Iterable rows = new Rows(made);
+    if (session.conf().contains(Parcels.ASKED) && given.schema().length() > 0) {
+      Statement shaped = new Statement(session, statementId(), text, null);
+      shaped.rows(given);
+      Dialect.ask(house.shaper, shaped);
+      rows = new Parcels(shaped.frame(), shaped.zone);
+      made = session.createDataFrame(Collections.emptyList(), Parcels.SCHEMA);
+    }
     if (made != given) {
       Fields.set(spark, this, field, made);
       Fields.set(spark, this, "dataTypes", types(made));
     }
     Fields.set(spark, this, "iter",
-        new IterableFetchIterator(scala.jdk.javaapi.CollectionConverters.asScala(new Rows(made))));
+        new IterableFetchIterator(scala.jdk.javaapi.CollectionConverters.asScala(rows)));
   }
 
   private static Dataset asText(Dataset given) {
@@ -139,8 +149,11 @@ public class Execution extends SparkExecuteStatementOperation {
     return types;
   }
 
-  /** Spark calls this when the statement is cancelled or has run too long. */
+  /** Spark calls this when the statement is cancelled or has run too long, and when it is closed. */
   public void cleanup() {
+    if (statementId() != null) {
+      session.sparkContext().cancelJobGroupAndFutureJobs(statementId()); // it may be between two jobs
+    }
     house.stopper.accept(new Statement(session, statementId(), "", null));
     super.cleanup();
   }
@@ -151,6 +164,10 @@ public class Execution extends SparkExecuteStatementOperation {
     while (cause instanceof HiveSQLException && !(cause instanceof Refusal) && cause.getCause() != null) {
       cause = cause.getCause();
     }
-    return cause instanceof Refusal ? (Refusal) cause : house.told(new Statement(session, statementId(), text, cause));
+    if (cause instanceof Refusal) {
+      return (Refusal) cause;
+    }
+    return house.told(isCanceled() // what was asked for then fails in many ways
+        ? new Statement(session, statementId(), "cancelled", null) : new Statement(session, statementId(), text, cause));
   }
 }

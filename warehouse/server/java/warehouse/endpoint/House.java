@@ -26,6 +26,7 @@ public class House {
   Consumer stopper;
   Consumer gate;
   Consumer lister;
+  Consumer shaper;
   Ledger ledger;
   SparkSession root;
   Map settings;
@@ -39,13 +40,14 @@ public class House {
   /**
    * @param greeter is told of each session as it begins; planner answers what a text comes to; actor does what acts;
    *     beginner does what acts before its rows are known; teller says Spark's errors in our words; stopper cancels a
-   *     statement that acts, or forgets a session; gate judges a name and a password; lister lists what there is
+   *     statement that acts, or forgets a session; gate judges a name and a password; lister lists what there is; shaper gives rows types that Arrow
+   *     knows
    * @param settings what each session starts with
    * @param limits what there may be at a time: sessions, statements, and of each for one user
    */
   public void open(SparkSession engine, Consumer greeter, Consumer planner, Consumer actor, Consumer beginner,
-      Consumer teller, Consumer stopper, Consumer gate, Consumer lister, String words, String audit, Map settings,
-      Map limits) {
+      Consumer teller, Consumer stopper, Consumer gate, Consumer lister, Consumer shaper, String words, String audit,
+      Map settings, Map limits) {
     this.greeter = greeter;
     this.planner = planner;
     this.actor = actor;
@@ -54,6 +56,7 @@ public class House {
     this.stopper = stopper;
     this.gate = gate;
     this.lister = lister;
+    this.shaper = shaper;
     this.settings = settings;
     this.limits = limits;
     this.ledger = new Ledger(engine.sparkContext(), new File(audit));

@@ -15,7 +15,10 @@ import org.apache.hive.service.cli.CLIService;
 import org.apache.hive.service.cli.thrift.ThriftHttpCLIService;
 import org.apache.hive.service.cli.thrift.ThriftHttpServlet;
 import org.apache.hive.service.rpc.thrift.TCLIService;
+import org.apache.hive.service.rpc.thrift.TGetInfoReq;
+import org.apache.hive.service.rpc.thrift.TGetInfoResp;
 import org.apache.hive.service.server.ThreadFactoryWithGarbageCleanup;
+import org.apache.thrift.TException;
 import org.apache.thrift.TProcessor;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.protocol.TProtocolFactory;
@@ -38,6 +41,11 @@ public class Http extends ThriftHttpCLIService {
     super(service);
     this.house = house;
     this.tls = tls;
+  }
+
+  public TGetInfoResp GetInfo(TGetInfoReq asked) throws TException {
+    TGetInfoResp told = Facts.told(house, cliService, asked);
+    return told != null ? told : super.GetInfo(asked);
   }
 
   protected void initializeServer() {

@@ -72,6 +72,9 @@ public class Ledger extends HiveThriftServer2EventManager {
   public synchronized void onSessionClosed(String session) {
     Object user = users.remove(session);
     addresses.remove(session);
+    if (user == null) {
+      return; // it had ended before
+    }
     write(event("session_closed").put("session", session).put("user", (String) user));
   }
 

@@ -3,10 +3,13 @@ package warehouse.endpoint;
 import java.util.List;
 import java.util.Map;
 import org.apache.hive.service.cli.HiveSQLException;
+import org.apache.hive.service.cli.SessionHandle;
 import org.apache.hive.service.cli.operation.ExecuteStatementOperation;
 import org.apache.hive.service.cli.operation.GetCatalogsOperation;
 import org.apache.hive.service.cli.operation.GetColumnsOperation;
+import org.apache.hive.service.cli.operation.GetCrossReferenceOperation;
 import org.apache.hive.service.cli.operation.GetFunctionsOperation;
+import org.apache.hive.service.cli.operation.GetPrimaryKeysOperation;
 import org.apache.hive.service.cli.operation.GetSchemasOperation;
 import org.apache.hive.service.cli.operation.GetTableTypesOperation;
 import org.apache.hive.service.cli.operation.MetadataOperation;
@@ -27,7 +30,7 @@ public class Operations extends SparkSQLOperationManager {
     // Spark's class looks for its parent's map one class too low when it is itself extended.
     Fields.set(SparkSQLOperationManager.class, this, "handleToOperation",
         Fields.get(OperationManager.class, this, "handleToOperation"));
-    Fields.set(SparkSQLOperationManager.class, this, "sessionToContexts", new Sessions(house, manager));
+    Fields.set(SparkSQLOperationManager.class, this, "sessionToContexts", new Sessions(house, manager, this));
   }
 
   public synchronized ExecuteStatementOperation newExecuteStatementOperation(
@@ -73,10 +76,37 @@ public class Operations extends SparkSQLOperationManager {
         new Listings.Functions(house, session(parent), parent, catalog, schema, function));
   }
 
+  public GetPrimaryKeysOperation newGetPrimaryKeysOperation(
+      HiveSession parent, String catalog, String schema, String table) {
+    return (GetPrimaryKeysOperation) kept(new Listings.Keys(parent, catalog, schema, table));
+  }
+
+  public GetCrossReferenceOperation newGetCrossReferenceOperation(
+      HiveSession parent, String catalog, String schema, String table, String otherCatalog, String otherSchema,
+      String otherTable) {
+    return (GetCrossReferenceOperation) kept(
+        new Listings.References(parent, catalog, schema, table, otherCatalog, otherSchema, otherTable));
+  }
+
   /** All sessions share the map, which is guarded by this object; not private, or Janino would lock the class. */
   synchronized Operation kept(Operation operation) {
     handleToOperation().put(operation.getHandle(), operation);
     return operation;
+  }
+
+  /** Cancel what runs in a session, or in all of them for null: Hive's sessions do not know what they run in the front. */
+  void cancel(SessionHandle session) {
+    Object[] all;
+    synchronized (this) {
+      all = handleToOperation().values().toArray();
+    }
+    for (int i = 0; i < all.length; i++) {
+      Operation operation = (Operation) all[i];
+      boolean meant = session == null || session.equals(operation.getParentSession().getSessionHandle());
+      if (meant && operation instanceof Execution) {
+        ((Execution) operation).cancel();
+      }
+    }
   }
 
   private SparkSession session(HiveSession parent) {

@@ -17,11 +17,13 @@ import org.apache.spark.unsafe.Platform;
 class Sessions extends ConcurrentHashMap {
   private final House house;
   private final SessionManager manager;
+  private final Operations operations;
   private final Map pools = new ConcurrentHashMap();
 
-  Sessions(House house, SessionManager manager) {
+  Sessions(House house, SessionManager manager, Operations operations) {
     this.house = house;
     this.manager = manager;
+    this.operations = operations;
   }
 
   public Object put(Object handle, Object session) {
@@ -37,6 +39,7 @@ class Sessions extends ConcurrentHashMap {
     }
     Object session = super.remove(handle);
     if (session != null) {
+      operations.cancel((SessionHandle) handle);
       house.stopper.accept(new Statement((SparkSession) session, "", "", null));
     }
     return session;
@@ -56,7 +59,8 @@ class Sessions extends ConcurrentHashMap {
     } catch (HiveSQLException refusal) {
       Platform.throwException(refusal);
     }
-    if (handle.getProtocolVersion() == TProtocolVersion.HIVE_CLI_SERVICE_PROTOCOL_V6) { // PyHive, impyla
+    boolean old = handle.getProtocolVersion() == TProtocolVersion.HIVE_CLI_SERVICE_PROTOCOL_V6; // PyHive, impyla
+    if (old && !session.conf().contains(Parcels.ASKED)) {
       session.conf().set(Dialect.HIVE_LISTING, "true");
     }
     Integer pool = Integer.valueOf(house.takePool());

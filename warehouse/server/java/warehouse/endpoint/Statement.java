@@ -1,6 +1,7 @@
 package warehouse.endpoint;
 
 import org.apache.hadoop.hive.ql.session.OperationLog;
+import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
@@ -10,6 +11,7 @@ public class Statement {
   private final String id;
   private final String text;
   private final Throwable failure;
+  private Dataset frame;
   private final OperationLog log = OperationLog.getCurrentOperationLog();
 
   String rewritten;
@@ -17,6 +19,7 @@ public class Statement {
   boolean unknown;
   LogicalPlan plan;
   String rows;
+  String zone;
   String refusal;
   String state;
 
@@ -42,6 +45,21 @@ public class Statement {
   /** What Spark raised, when Python is asked to say it in our words. */
   public Throwable failure() {
     return failure;
+  }
+
+  /** The rows that Python is asked to give types that Arrow knows, and then those that have them. */
+  public Dataset frame() {
+    return frame;
+  }
+
+  void rows(Dataset given) {
+    this.frame = given;
+  }
+
+  /** The rows have such types now, and their instants this time zone. */
+  public void shaped(Dataset rows, String zone) {
+    this.frame = rows;
+    this.zone = zone;
   }
 
   /** The text that Spark is to read instead. */
