@@ -51,7 +51,8 @@ def test_progress_of_the_papers_sessions(engine: Engine) -> None:
 @pytest.mark.usefixtures("scores")
 def test_rows_that_once_keeps_aside_are_counted_and_told(engine: Engine) -> None:
     create = f"CREATE STREAMING TABLE once AS {SUMS} FIXED (event_time, SIZE INTERVAL 2 MINUTES)"
-    _, result, _ = engine.run(f"SET TIME ZONE '+02:00'; {create} TRIGGER ONCE (AFTER 1 ROW); RESET spark.sql.session.timeZone")
+    zone = "spark.sql.session.timeZone"
+    _, result, _ = engine.run(f"SET {zone} = +02:00; {create} TRIGGER ONCE (AFTER 1 ROW); RESET {zone}")
     assert [w.partition(":")[0] for w in result.warnings] == ["warning"] * 2
     assert "may lose rows" in result.warnings[0]
     assert "compute in UTC, where this session's time zone is +02:00" in result.warnings[1]
