@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 import pyarrow as pa
 
-from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.catalog.entries import HIDDEN_SCHEMA, ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
@@ -138,12 +138,11 @@ class Engine:
         from warehouse.adaptive import rules
         from warehouse.execution import session
         from warehouse.storage import tables
-        from warehouse.streaming.sources import HIDDEN_SCHEMA
 
         def extending(gateway: Any) -> Future[Any]:
             return rules.compiled(gateway, tables.compile_ahead)
 
-        spark = session.start(Path(folder), settings or {}, extending, HIDDEN_SCHEMA)
+        spark = session.start(Path(folder), settings or {}, extending)
         running = session.current()
         assert running is not None
         try:
@@ -187,8 +186,6 @@ class Engine:
     @property
     def hidden_schema(self) -> str:
         """Return the name of the schema that holds what the engine alone reads."""
-        from warehouse.streaming.sources import HIDDEN_SCHEMA
-
         return HIDDEN_SCHEMA
 
     @property
@@ -209,7 +206,7 @@ class Engine:
         from pyspark.sql import DataFrame
 
         frame = portable(DataFrame(java_rows, self.spark))
-        return frame._jdf, zone_of(frame)
+        return frame._jdf, zone_of(self.spark)
 
     def adopt(self, java_session: Any) -> None:
         """Give a Java session that a front door made, before it has done anything, the rules that ours has."""
@@ -514,7 +511,7 @@ class Engine:
                 told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(query)))
                 if verdict and verdict.entry and step_log(self.folder, entry).last().drained:
                     told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
-                if (zone := self.spark.conf.get("spark.sql.session.timeZone")) not in _UTC:
+                if (zone := zone_of(self.spark)) != "UTC":
                     told += (f"warning: its steps compute in UTC, where this session's time zone is {zone}",)
                 return Result(source, message=message, warnings=told, replaced=replaced)
             case plans.Refresh(entry=entry, full=full, drain=drain):
@@ -589,7 +586,7 @@ class Engine:
         try:
             if not frame.columns:
                 return Result(source)
-            table = zoned(readable(portable(frame).toArrow()), zone_of(frame))
+            table = zoned(readable(portable(frame).toArrow()), zone_of(self.spark))
             return Result(source, table.schema, iter(table.to_batches()))
         finally:
             release()
@@ -728,7 +725,6 @@ _COUNTED = {
 }
 """The columns of what Delta answers to a statement that changes rows."""
 
-_UTC = ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _CHANGING = (
     statements.CreateStream, statements.CreateStreamingTable, statements.DropObject, statements.RefreshStreamingTable,
     statements.DrainStreamingTable,

@@ -143,26 +143,17 @@ def _detail(node: Any, kind: str, numbers: dict[int, int]) -> str:
         case "AQEShuffleReadExec":
             read = _read(node, numbers)
             return read.text if read else ""
-        case "FileSourceScanExec" | "PartitionedScan":
+        case "FileSourceScanExec" | "PartitionedScan" | "MemoryScan":
             told = _plain(node.simpleString(1000))
             pushed = re.search(r"PushedFilters: \[(.+?)\], ReadSchema", told)
-            found = [_columns(node), f"pushed: {pushed[1]}" if pushed else "", _partitions(told)]
+            pruned = re.search(r"partitions read: \d+ of \d+", told)
+            columns = ", ".join(_plain(column.toString()) for column in _each(node.output()))
+            found = [f"[{columns}]", f"pushed: {pushed[1]}" if pushed else "", pruned[0] if pruned else ""]
             return " ".join(filter(None, found))
-        case "MemoryScan":
-            return f"{_columns(node)} {_partitions(_plain(node.simpleString(25)))}"
     told = _plain(node.simpleString(25))
     detail = re.sub(r"^\*?(\(\d+\) )?" + re.escape(node.nodeName().strip()), "", told).strip()
     detail = _NOISE.sub("", detail).strip()
     return detail if len(detail) <= _LONGEST_DETAIL else detail[: _LONGEST_DETAIL - 1] + "…"
-
-
-def _columns(scan: Any) -> str:
-    return f"[{', '.join(_plain(column.toString()) for column in _each(scan.output()))}]"
-
-
-def _partitions(told: str) -> str:
-    found = re.search(r"partitions read: \d+ of \d+", told)
-    return found[0] if found else ""
 
 
 def _measures(metrics: dict[str, tuple[str, str, int]]) -> Iterator[tuple[str, str]]:

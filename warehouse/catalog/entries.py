@@ -15,6 +15,9 @@ from warehouse.language.names import quote_name
 
 Pairs = tuple[tuple[str, str], ...]
 
+HIDDEN_SCHEMA = "warehouse_streams"
+"""The schema of Spark's that holds what the engine alone reads, for batch queries of streams."""
+
 
 def qualified(schema: str, name: str) -> str:
     """Return ``schema.name``, each part quoted where it has to be: unique per object, and SQL text."""

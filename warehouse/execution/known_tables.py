@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from warehouse.catalog.entries import HIDDEN_SCHEMA
 from warehouse.execution import java_sources
 from warehouse.execution.local_files import SOURCES
 
 
-def install(spark: SparkSession, hidden: str) -> None:
+def install(spark: SparkSession) -> None:
     """Let a session and all that come from it remember tables until something changes; before it has done anything.
 
-    Args:
-        spark: the session.
-        hidden: a schema that is in no list of schemas, whoever asks for one.
+    Lists of schemas leave out the hidden one, whoever asks.
     """
     java = java_sources.load(spark.sparkContext._gateway, SOURCES, "warehouse.execution.KnownTables").newInstance()
-    java.install(spark._jsparkSession, hidden)
+    java.install(spark._jsparkSession, HIDDEN_SCHEMA)

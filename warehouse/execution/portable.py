@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
 _AS_TEXT = frozenset({"variant", "yearmonthinterval", "interval"})
@@ -92,12 +92,12 @@ def _mended(array: pa.Array) -> pa.Array:
     )  # fmt: skip
 
 
-def zone_of(frame: DataFrame) -> str:
+def zone_of(session: SparkSession) -> str:
     """Return the time zone of a session by the name that Arrow has for it: Spark also takes ``GMT+1`` and ``PST``."""
-    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+    zone = session.conf.get("spark.sql.session.timeZone") or "UTC"
     if zone == "UTC":
         return zone
-    view = frame.sparkSession._jvm
+    view = session._jvm
     assert view is not None
     name: str = view.org.apache.spark.sql.catalyst.util.DateTimeUtils.getZoneId(zone).normalized().getId()
     return "UTC" if name == "Z" else name

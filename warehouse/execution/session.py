@@ -66,16 +66,13 @@ _running: Engine | None = None
 _idle: jvm.Machine | None = None
 
 
-def start(
-    folder: Path, settings: Mapping[str, str] | None = None, rules: Rules | None = None, hidden: str = ""
-) -> SparkSession:
+def start(folder: Path, settings: Mapping[str, str] | None = None, rules: Rules | None = None) -> SparkSession:
     """Open the warehouse in ``folder``.
 
     Args:
         folder: created when it does not exist.
         settings: ``memory``, ``cores`` and ``spark.*``, over those of the folder and the environment.
         rules: compiles, for a gateway and while Spark starts, what extends its sessions.
-        hidden: a schema that is in no list of schemas.
 
     Raises:
         WarehouseError: this process or another one has a warehouse open that stands in the way, the folder
@@ -93,7 +90,7 @@ def start(
         place.logs.mkdir(exist_ok=True)
         machine = _machine(place, told, ours)
         try:
-            _running = _open(place, told, ours, machine, held, rules, hidden)
+            _running = _open(place, told, ours, machine, held, rules)
         except BaseException:
             _forget_gateway()
             jvm.end(machine)
@@ -174,13 +171,7 @@ def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Mac
 
 
 def _open(
-    place: Folder,
-    told: setting.Settings,
-    ours: list[Path],
-    machine: jvm.Machine,
-    held: lock.Lock,
-    rules: Rules | None,
-    hidden: str,
+    place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.Machine, held: lock.Lock, rules: Rules | None
 ) -> Engine:
     """Open the folder in the JVM; nothing in there touches the catalog before its lock is taken."""
     extending = rules(machine.gateway) if rules else None
@@ -196,7 +187,7 @@ def _open(
     local_files.install(machine.gateway)
     switches.install(machine.view)
     spark = _session(machine.gateway, _configuration(place, told, ours))
-    known_tables.install(spark, hidden)
+    known_tables.install(spark)
     if extending is not None:
         extending.result().into(spark._jsparkSession.extensions())
     return Engine(spark, place, machine, held, jvm_lock, told)

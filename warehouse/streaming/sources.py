@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
-from warehouse.catalog.entries import Column, StreamEntry, quote_name
+from warehouse.catalog.entries import HIDDEN_SCHEMA, Column, StreamEntry, quote_name
 from warehouse.catalog.store import file_stem
 from warehouse.errors import Span, fail
 from warehouse.execution.types import type_text
@@ -35,7 +35,6 @@ from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, broken,
 ARRIVAL = f"{RESERVED_PREFIX}arrival"
 """BIGINT: processing time in microseconds."""
 
-HIDDEN_SCHEMA = "warehouse_streams"
 OWN_SCHEMA_FORMATS = frozenset({"delta", "rate", "rate-micro-batch", "socket"})
 """Sources that know their columns and take no others."""
 

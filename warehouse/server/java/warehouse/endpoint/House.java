@@ -40,8 +40,8 @@ public class House {
   /**
    * @param greeter is told of each session as it begins; planner answers what a text comes to; actor does what acts;
    *     beginner does what acts before its rows are known; teller says Spark's errors in our words; stopper cancels a
-   *     statement that acts, or forgets a session; gate judges a name and a password; lister lists what there is; shaper gives rows types that Arrow
-   *     knows
+   *     statement that acts, or forgets a session; gate judges a name and a password; lister lists what there is;
+   *     shaper gives rows types that Arrow knows
    * @param settings what each session starts with
    * @param limits what there may be at a time: sessions, statements, and of each for one user
    */
