@@ -81,7 +81,7 @@ SWITCHES = {
 }
 ALL = os.environ.get("ADAPTIVE") == "all"
 ASKED = [*QUERIES, *QUERIES_OF_KEPT] if ALL else [*QUERIES[::5], *QUERIES_OF_KEPT[::4]]
-SWITCHED = SWITCHES if ALL else {name: SWITCHES[name] for name in ("everything off", "no broadcast", "partitions")}
+SWITCHED = SWITCHES if ALL else {name: SWITCHES[name] for name in ("everything off", "partitions")}
 
 
 def rows(engine: Engine, query: str) -> tuple[str, list[str]]:

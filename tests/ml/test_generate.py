@@ -97,6 +97,7 @@ def test_what_is_hashed_is_hashed_under_the_users_names(
         assert [row["feature_hasher"] for row in rows(asked)] == wanted
 
 
+@pytest.mark.soak
 def test_a_formula_may_speak_of_a_column_called_label(engine: Engine, rows: Rows) -> None:
     from pyspark.ml import Pipeline
     from pyspark.ml.classification import LogisticRegression
@@ -128,6 +129,7 @@ def test_what_a_formula_adds_can_be_called_otherwise(rows: Rows) -> None:
     assert list(first) == ["age", "country", "label", "prediction"]
 
 
+@pytest.mark.soak
 def test_clusters_are_judged_by_the_columns_that_are_named_and_not_by_themselves(engine: Engine, rows: Rows) -> None:
     from pyspark.ml.evaluation import ClusteringEvaluator
     from pyspark.ml.feature import VectorAssembler
@@ -371,6 +373,7 @@ def test_failure_leaves_nothing(engine: Engine, rows: Rows) -> None:
     )
 
 
+@pytest.mark.soak
 def test_what_was_made_is_taken_back(engine: Engine, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model is written when the table fails, and the table has not begun when the model cannot be made known."""
     late = "(SELECT age, if(id > 150, raise_error('boom'), id) AS id FROM people)"
@@ -403,6 +406,7 @@ def test_two_sessions_make_two_versions(engine: Engine, rows: Rows) -> None:
     assert len(rows("SELECT * FROM ML_PREDICT(TABLE people, MODEL shared VERSION 1)")) == 200
 
 
+@pytest.mark.soak
 def test_values_of_markers_may_stand_anywhere(engine: Engine, rows: Rows) -> None:
     def ran(text: str) -> list[dict[str, Any]]:
         (result,) = engine.run(text, parameters={"least": 40, "k": 3, "from": "people"})

@@ -12,6 +12,7 @@ from warehouse.engine import Engine
 PAGE = Path(__file__).parents[2] / "docs" / "generate.md"
 
 
+@pytest.mark.soak
 def test_the_page_is_real(engine: Engine, schema: str, request: pytest.FixtureRequest) -> None:
     whole = PAGE.read_text(encoding="utf-8")
     assert sum(found[2] is not None for found in PAIRS.finditer(whole)) == 5

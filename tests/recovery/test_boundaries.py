@@ -23,7 +23,7 @@ FULL = os.environ.get("RECOVERY") == "full"
 NAMES = tuple(TABLES) if FULL else ("sessions", "sliding")
 
 DEATHS = {
-    "sessions": ("intent", "delta", "panes"),
+    "sessions": ("intent", "panes"),
     "sliding": ("slices",),
 }
 """Where each table dies in one and the same step. After ``commit`` that step is over; the rest come in the next."""

@@ -180,6 +180,7 @@ def test_assignment_in_a_streaming_table_is_the_batch_answer_and_loses_no_row(ro
     rows("DROP STREAMING TABLE assigned")
 
 
+@pytest.mark.soak
 def test_distinct_windows_in_a_streaming_table(rows: Rows) -> None:
     query = "SELECT DISTINCT k, window_start FROM STREAM s WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES)"
     rows(f"CREATE STREAMING TABLE once AS {query}")

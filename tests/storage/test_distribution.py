@@ -240,14 +240,14 @@ def test_mistakes(rows: Rows, pair: None, text: str, condition: str, words: str)
     ("query", "shuffles"),
     [
         ("SELECT * FROM lines_d DISTRIBUTE BY k", 0),
-        ("SELECT * FROM lines_d WHERE k > 4000 AND v < 2 DISTRIBUTE BY k SORT BY v", 0),
+        soaked("SELECT * FROM lines_d WHERE k > 4000 AND v < 2 DISTRIBUTE BY k SORT BY v", 0),
         soaked("SELECT k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 0),
         ("SELECT k, v, w FROM lines_d JOIN orders_d ON k = ok DISTRIBUTE BY k", 0),
         ("SELECT k, sum(v) AS v FROM lines GROUP BY k DISTRIBUTE BY k", 1),
         soaked("SELECT ok AS k, sum(w) AS v FROM orders GROUP BY ok HAVING sum(w) > 1 DISTRIBUTE BY k SORT BY v", 1),
-        ("SELECT DISTINCT k, v FROM lines DISTRIBUTE BY k, v", 1),
-        ("SELECT k, w FROM lines JOIN orders ON k = ok DISTRIBUTE BY k", 2),
-        ("SELECT k, v, count(*) AS n FROM lines GROUP BY k, v DISTRIBUTE BY v", 2),
+        soaked("SELECT DISTINCT k, v FROM lines DISTRIBUTE BY k, v", 1),
+        soaked("SELECT k, w FROM lines JOIN orders ON k = ok DISTRIBUTE BY k", 2),
+        soaked("SELECT k, v, count(*) AS n FROM lines GROUP BY k, v DISTRIBUTE BY v", 2),
         soaked("SELECT k + 1 AS k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 1),
     ],
     ids=range(10),
@@ -316,6 +316,7 @@ def test_the_rows_of_a_streaming_table_have_statistics(rows: Rows, pair: None, t
     assert found == [{"min": "1", "max": "1", "values": ["1"]}]
 
 
+@pytest.mark.soak
 def test_a_key_of_another_type_is_written_as_what_it_is_now(rows: Rows) -> None:
     rows("CREATE TABLE widened TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
          " AS SELECT CAST(id AS INT) AS k, 1 AS v FROM range(20) DISTRIBUTE BY k")  # fmt: skip

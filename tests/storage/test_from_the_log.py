@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import status
 from tests.adaptive.conftest import settings
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 
@@ -89,7 +90,7 @@ def test_what_it_does_not_say_is_computed(engine: Engine, rows: Rows, query: str
     assert ran(engine, query)[0] == computed(engine, query)
 
 
-@pytest.mark.parametrize("properties", ["", "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"])
+@pytest.mark.parametrize("properties", ["", soaked("TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")])
 def test_answers_follow_what_is_changed(engine: Engine, rows: Rows, properties: str) -> None:
     rows(
         f"CREATE OR REPLACE TABLE changing {properties} AS SELECT id, id AS other FROM range(0, 100, 1, 2);"
@@ -138,8 +139,8 @@ def test_a_limit_reads_as_many_files_as_have_the_rows(engine: Engine, rows: Rows
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT count(*) FROM growing WHERE id > (SELECT max(id) FROM growing)",
-        "SELECT a.n - b.n FROM (SELECT count(*) AS n FROM growing) a, (SELECT count(*) AS n FROM growing) b",
+        soaked("SELECT count(*) FROM growing WHERE id > (SELECT max(id) FROM growing)"),
+        soaked("SELECT a.n - b.n FROM (SELECT count(*) AS n FROM growing) a, (SELECT count(*) AS n FROM growing) b"),
         "SELECT count(*) FROM growing a FULL JOIN growing b ON a.id = b.id WHERE a.id IS NULL OR b.id IS NULL",
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import answers, memory
 from benchmarks.systems import Warehouse
+from tests.soak import soaked
 from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine, WarehouseError
 from warehouse.storage.tables import KeptTables
@@ -148,9 +149,9 @@ def test_after_a_restart_it_is_put_there_again(engine: Engine, rows: Rows, made:
     "after",
     [
         "ALTER TABLE REMEMBERED.Left SET TBLPROPERTIES ('cache' = 'false')",
-        "ALTER TABLE left UNSET TBLPROPERTIES ('cache')",
+        soaked("ALTER TABLE left UNSET TBLPROPERTIES ('cache')"),
         'ALTER TABLE left UNSET TBLPROPERTIES IF EXISTS ("cache")',
-        "DROP TABLE left; CREATE TABLE left AS SELECT 1 AS k",
+        soaked("DROP TABLE left; CREATE TABLE left AS SELECT 1 AS k"),
         "CREATE OR REPLACE TABLE left AS SELECT 1 AS k",
     ],
 )

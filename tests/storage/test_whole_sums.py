@@ -151,6 +151,7 @@ def test_sums_of_note(engine: Engine, rows: Rows, tables: None, text: str) -> No
     assert same(engine, text)
 
 
+@pytest.mark.soak
 def test_a_column_that_is_called_like_a_field(engine: Engine, rows: Rows) -> None:
     """What is known of the one is not taken for the other, in sums and in what is read; Spark's readers take it so."""
     rows("SET spark.sql.parquet.filterPushdown = false")

@@ -37,6 +37,7 @@ def shown(engine: Engine, sql: str) -> str:
     return out
 
 
+@pytest.mark.soak
 def test_the_page_is_real(
     engine: Engine, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

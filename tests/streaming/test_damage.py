@@ -30,7 +30,7 @@ def cut(file: Path) -> None:
     [
         (Path.unlink, "WAREHOUSE_STATE_DAMAGED"),
         soaked(cut, "WAREHOUSE_STATE_DAMAGED"),
-        (flipped, "FAILED_READ_FILE.NO_HINT"),
+        soaked(flipped, "FAILED_READ_FILE.NO_HINT"),
     ],
     ids=["gone", "cut", "flipped"],
 )
@@ -61,6 +61,7 @@ def test_damaged_state_stops_the_table_and_full_builds_it_again(
     assert [r["d"] for r in rows(f"SELECT d FROM {name}")] == [7]
 
 
+@pytest.mark.soak
 def test_tables_that_were_begun_are_made_anew(engine: Any, schema: str, tmp_path: Path) -> None:
     """Delta makes folders before its first commit, and refuses a place that holds anything but a commit."""
     rows, name = partial(rows_of, engine), f"begun_{schema}"

@@ -41,7 +41,7 @@ def hot(engine: Any, name: str) -> Hot:
     return engine.tables._feeds[entry.id].runner.state.hot
 
 
-@pytest.mark.parametrize(("window", "folded"), [soaked("fixed", "base"), ("sessions", "folded")])
+@pytest.mark.parametrize(("window", "folded"), [soaked("fixed", "base"), soaked("sessions", "folded")])
 def test_from_memory_as_from_disk(
     rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: str, folded: str
 ) -> None:

@@ -34,7 +34,7 @@ def made(engine: Engine, query: str) -> None:
     ("reader", "change"),
     [
         ("joined", "UPDATE d SET name = 'B' WHERE id = 1"),
-        ("asked", "DELETE FROM d"),
+        soaked("asked", "DELETE FROM d"),
         soaked("through a view", "INSERT INTO d VALUES (3, 'A')"),
         soaked("row by row", "UPDATE d SET name = 'B' WHERE id = 1"),
     ],
@@ -65,6 +65,7 @@ def test_what_changes_no_row_is_none(engine: Engine, schema: str) -> None:
     assert rows_of(engine, "SELECT * FROM t") == rows_of(engine, JOIN.format(""))
 
 
+@pytest.mark.soak
 def test_a_table_of_the_same_version_that_took_its_place_is_another(engine: Engine, schema: str) -> None:
     made(engine, READERS["joined"])
     rows_of(
@@ -89,11 +90,11 @@ def test_a_streaming_table_that_is_joined_as_a_table_is_named(engine: Engine, sc
     ("query", "wanted"),
     [
         ("SELECT name, x FROM STREAM s JOIN d ON s.id = d.id", [("A", 0), ("A", 5), ("B", 7)]),
-        (
+        soaked(
             "SELECT name, sum(x) AS x FROM STREAM mid JOIN d VERSION AS OF 2 ON mid.id = d.id GROUP BY name" + EACH,
             [("A", 7)],
         ),
-        ("SELECT 'A' AS name, sum(x) AS x FROM STREAM mid" + EACH, [("A", 7)]),
+        soaked("SELECT 'A' AS name, sum(x) AS x FROM STREAM mid" + EACH, [("A", 7)]),
     ],
 )
 def test_where_nothing_is_taken_back_or_a_version_is_joined_it_may(

@@ -159,6 +159,7 @@ def test_what_runs_on_asks_the_broker_for_more_through_one_query(broker, topic, 
     assert values(rows("SELECT a FROM t ORDER BY a DESC")) == [(-number,) for number in range(1, 16)]
 
 
+@pytest.mark.soak
 def test_what_runs_on_and_fails_says_why_and_takes_the_same_records_when_it_is_started_again(broker, topic, made, rows):
     broker.send(topic, {"a": 1})
     made("(a INT)", subscribe=topic, value_format="json")
@@ -270,6 +271,7 @@ def received(broker: brokers.Broker, topic: str) -> list[tuple[str, str, int]]:
     return [(key, value["_change_type"], value["total"]) for key, value in taken]
 
 
+@pytest.mark.soak
 def test_a_broker_that_does_not_answer_and_one_that_refuses_its_settings(made):
     with pytest.raises(WarehouseError, match=r"KAFKA_UNREACHABLE.*127.0.0.1:1 .*Connection refused"):
         made("", kafka_bootstrap_servers="127.0.0.1:1", subscribe="t")

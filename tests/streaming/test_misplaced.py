@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -61,10 +62,10 @@ def test_it_is_refused(rows: Rows, query: str, condition: str) -> None:
     "query",
     [
         "SELECT s.k, name FROM (SELECT * FROM STREAM s) s LEFT JOIN d ON s.k = d.k",
-        "SELECT s.k, name FROM (SELECT * FROM STREAM s UNION ALL SELECT * FROM seen) s JOIN d ON s.k = d.k",
+        soaked("SELECT s.k, name FROM (SELECT * FROM STREAM s UNION ALL SELECT * FROM seen) s JOIN d ON s.k = d.k"),
         "SELECT s.k, name FROM d RIGHT JOIN seen s ON s.k = d.k",
-        "SELECT s.k FROM seen s LEFT SEMI JOIN d ON s.k = d.k",
-        "SELECT k FROM STREAM s s WHERE EXISTS (SELECT 1 FROM d WHERE d.k = s.k)",
+        soaked("SELECT s.k FROM seen s LEFT SEMI JOIN d ON s.k = d.k"),
+        soaked("SELECT k FROM STREAM s s WHERE EXISTS (SELECT 1 FROM d WHERE d.k = s.k)"),
         "SELECT 'now()' AS said, `current_date()` AS day FROM (SELECT k AS `current_date()` FROM STREAM s)",
     ],
 )

@@ -85,6 +85,7 @@ def test_distinct_rows_are_emitted_once(rows: Rows) -> None:
     assert rows("SELECT n FROM how_many") == [{"n": 1}]
 
 
+@pytest.mark.soak
 def test_parentheses_around_a_query_change_nothing(rows: Rows) -> None:
     rows("CREATE STREAMING TABLE one AS (SELECT k, v FROM STREAM m)")
     rows("CREATE STREAMING TABLE two AS WITH c AS (SELECT 1 AS x) ((SELECT k, v FROM STREAM m JOIN c ON v > x))")
@@ -153,6 +154,7 @@ def test_what_can_fire_before_the_end_is_not(rows: Rows) -> None:
         assert rows("SELECT n FROM x") == [{"n": 6}]
 
 
+@pytest.mark.soak
 def test_what_a_watermark_is_of_can_be_a_column(rows: Rows) -> None:
     marked = "STREAM m WATERMARK ts + INTERVAL 1 HOUR AS later DELAY OF INTERVAL 0 SECONDS"
     queries = {
@@ -169,6 +171,7 @@ def test_what_a_watermark_is_of_can_be_a_column(rows: Rows) -> None:
     assert rows("SELECT min(_watermark) AS w FROM panes('windows')")[0]["w"].hour == 1
 
 
+@pytest.mark.soak
 def test_a_recursive_query_beside_a_stream(rows: Rows) -> None:
     numbers = "WITH RECURSIVE few AS (SELECT 2 AS least), r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3)"
     queries = {

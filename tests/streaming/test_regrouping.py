@@ -112,6 +112,7 @@ def test_what_replaces_a_row_that_was_taken_back_too_late_stays_out_with_it(rows
     ]  # fmt: skip
 
 
+@pytest.mark.soak
 def test_a_session_falls_apart_when_what_held_it_together_is_taken_back(rows: Rows, tmp_path: Path) -> None:
     """Minutes with one click are one visit while the minute between them has few clicks, two visits when it has many.
 

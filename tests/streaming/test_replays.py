@@ -72,6 +72,7 @@ def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], waterma
     assert told(rows, "u") == told(rows, "t")
 
 
+@pytest.mark.soak
 def test_the_least_watermark_and_each_in_its_own_steps(rows: Rows, halves: tuple[Path, Path]) -> None:
     """One moves with its rows, the other is recorded; the second one's rows wait for the end of their micro-batch."""
     replay(rows, "odd", halves[0])
@@ -97,6 +98,7 @@ def test_a_replay_beside_itself(rows: Rows) -> None:
     assert rows("SELECT sum(value) AS n, count(*) AS rows FROM t") == [{"n": 102, "rows": 20}]
 
 
+@pytest.mark.soak
 def test_a_step_that_was_begun_is_repeated(rows: Rows, engine: Engine, schema: str, halves: tuple[Path, Path]) -> None:
     """With the rows of both; later ones go on from there, and what is added behind the clock is refused."""
     for name, file in zip(("odd", "even"), halves, strict=True):

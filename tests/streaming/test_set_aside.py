@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.statements import rows_of
 from warehouse.engine import Engine
 
 
+@pytest.mark.soak
 def test_a_bad_row_in_the_first_of_several_partitions(engine: Engine, schema: str) -> None:
     values = ("('a', 1)", "('z', 0)", "('b', 2)", "('y', 0), ('c', 4)")
     written = ";".join(f"INSERT INTO s VALUES {value}" for value in values)

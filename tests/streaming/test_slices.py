@@ -151,6 +151,7 @@ def test_what_is_subtracted() -> None:
     assert inverted(call("sum", "double")) == [True] * 5 + [False]  # infinities cannot be taken away
 
 
+@pytest.mark.soak
 def test_windows_that_fired_are_read_when_they_are_needed(
     rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -515,6 +515,7 @@ def test_bad_rows_once_per_step_and_record(house):
     assert {r[5] for r in shown(house, "s")} == {"default.t2"} and len(shown(house, "s")) == 4
 
 
+@pytest.mark.soak
 def test_a_reader_is_forgotten_by_the_streams_that_it_read(house):
     house.write("in/1.json", "x\n")
     for name in ("s", "t", "none"):
@@ -531,6 +532,7 @@ def test_a_reader_is_forgotten_by_the_streams_that_it_read(house):
     assert [r[5] for r in shown(house, "t")] == ["default.two"]
 
 
+@pytest.mark.soak
 def test_bad_rows_of_a_stream_that_gained_a_column(house):
     house.write("in/1.json", "x\n")
     house.run("CREATE STREAM s (a INT) USING json OPTIONS (path 'in')")

@@ -35,22 +35,24 @@ def rows(engine: Engine) -> Iterator[Rows]:
     [
         "SELECT to_json(struct(*)) AS j FROM STREAM s",
         soaked("SELECT s.* EXCEPT (x), to_json(struct(s.* EXCEPT (x))) AS j, x * 2 AS y FROM STREAM s"),
-        "SELECT q.*, d.name FROM (SELECT k FROM STREAM s) q JOIN d ON d.k = q.k",
+        soaked("SELECT q.*, d.name FROM (SELECT k FROM STREAM s) q JOIN d ON d.k = q.k"),
         "SELECT d.*, to_json(struct(*)) AS j, to_json(struct(d.*)) AS i FROM STREAM s JOIN d USING (k)",
         soaked("SELECT `Q`.*, to_json(struct(`Q`.*)) AS j FROM (SELECT k FROM STREAM s) AS q"),
         soaked("SELECT q.*, to_json(struct(*)) AS j FROM (SELECT k, x FROM STREAM s) AS q (a, b)"),
         "WITH c AS (SELECT *, to_json(struct(*)) AS j FROM STREAM s) SELECT c.*, to_json(struct(c.*)) AS jj FROM c",
-        "SELECT s.p.*, to_json(struct(s.p.*)) AS j FROM STREAM s",
+        soaked("SELECT s.p.*, to_json(struct(s.p.*)) AS j FROM STREAM s"),
         soaked("SELECT x FROM STREAM s WHERE to_json(struct(*)) LIKE '%w_row%' OR x = (SELECT 3)"),
         soaked("SELECT seen.*, (SELECT to_json(max(struct(*))) FROM d) AS most FROM seen"),
-        "SELECT to_json(struct(*)) AS j FROM STREAM s UNION ALL SELECT to_json(struct(*)) FROM seen",
+        soaked("SELECT to_json(struct(*)) AS j FROM STREAM s UNION ALL SELECT to_json(struct(*)) FROM seen"),
         "SELECT *, to_json(struct(*)) AS j FROM STREAM s"
         " WINDOW SLIDING (at, SIZE INTERVAL 1 MINUTE, EVERY INTERVAL 30 SECONDS)",
         "SELECT to_json(struct(w.*)) AS j FROM TUMBLE(TABLE STREAM s, DESCRIPTOR(at), INTERVAL 1 MINUTE) AS w",
         soaked("SELECT s.*, n FROM STREAM s LATERAL VIEW explode(array(x, 2)) e AS n"),
-        "SELECT k, to_json(max(struct(*))) AS j, count(*) AS n FROM STREAM s GROUP BY k TRIGGER EVERY ROW",
-        "SELECT k, to_json(max(struct(* EXCEPT (k)))) AS j FROM STREAM s GROUP BY k"
-        " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER EVERY ROW",
+        soaked("SELECT k, to_json(max(struct(*))) AS j, count(*) AS n FROM STREAM s GROUP BY k TRIGGER EVERY ROW"),
+        soaked(
+            "SELECT k, to_json(max(struct(* EXCEPT (k)))) AS j FROM STREAM s GROUP BY k"
+            " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER EVERY ROW"
+        ),
         "SELECT k, array_sort(collect_set(struct(q.*))) AS j FROM (SELECT k, x FROM seen) q"
         " GROUP BY k TRIGGER EVERY ROW",
         "SELECT d.name, to_json(max(struct(d.*))) AS a, max(struct(s.*)) AS b, max((SELECT max(struct(*)) FROM d)) AS c"

@@ -59,6 +59,7 @@ def test_union_all_of_streams(rows: Rows, arrive: Arrive, tmp_path: Path) -> Non
     assert rows(f"{grouped} ORDER BY p") == expected
 
 
+@pytest.mark.soak
 def test_columns_may_have_the_names_that_a_step_uses(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     arrive("s", ("a", 1, 0), ("a", 2, 1))
     stream(rows, tmp_path, "s")
@@ -108,6 +109,7 @@ def test_once_keeps_what_comes_too_late_for_it(rows: Rows, arrive: Arrive, tmp_p
     assert "warning: TRIGGER ONCE may lose rows" in warned[0]["plan"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "multiplied",
     [
@@ -230,12 +232,12 @@ WINDOW = "WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
     [
         ("SELECT p, d FROM STREAM s WHERE d IN (SELECT d FROM wanted)", [("a", 1), ("b", 4)]),
         ("SELECT p, d, (SELECT max(d) FROM wanted) AS most FROM STREAM s WHERE d > 1", [("a", 2, 4), ("b", 4, 4)]),
-        (
+        soaked(
             "SELECT p, d FROM STREAM s WHERE d = 2"
             " UNION ALL SELECT p, d FROM STREAM s WHERE d NOT IN (SELECT d FROM wanted)",
             [("a", 2), ("a", 2)],
         ),
-        (
+        soaked(
             "SELECT p, count(*) AS n FROM STREAM s WHERE EXISTS (SELECT 1 FROM wanted AS w WHERE w.d = s.d)"
             f" GROUP BY p {WINDOW}",
             [("a", 1), ("b", 1)],
@@ -263,6 +265,7 @@ def test_subqueries_over_tables(
         assert sorted(tuple(row.values()) for row in rows(asked)) == expected
 
 
+@pytest.mark.soak
 def test_a_schema_goes_with_what_it_holds(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     """Not without CASCADE, and not while a streaming table of another schema reads some of it."""
     arrive("s", ("a", 1, 0))
@@ -335,5 +338,8 @@ def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: A
             rows(f"REFRESH STREAMING TABLE {name}")
             assert rows(f"SELECT * FROM {name} ORDER BY p") == [{"p": "a", "d": 1}, {"p": "b", "d": 2}]
             assert rows(f"SELECT count(*) AS n FROM late_rows('{name}')") == [{"n": late}]
-            told = rows(f"SELECT sum(late) AS late, sum(rows_in) AS n FROM stream_progress('{name}')")
-            assert told == [{"late": late, "n": 2 + late}]
+            told = rows(
+                "SELECT sum(late) AS late, sum(rows_in) AS n, max_by(state_rows, step) AS kept, max(state_rows) AS most"
+                f" FROM stream_progress('{name}')"
+            )
+            assert told == [{"late": late, "n": 2 + late, "kept": 0, "most": 2}]

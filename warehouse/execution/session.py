@@ -261,7 +261,15 @@ def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
     context = SparkContext(conf=conf, gateway=gateway)
     if handler is not None:
         signal.signal(signal.SIGINT, handler)
+    _forget_origins(context._jsc.hadoopConfiguration())
     return SparkSession(context)
+
+
+def _forget_origins(hadoop: Any) -> None:
+    """Forget which file each of Hadoop's thousand settings is from, which is zipped, one by one, into jobs' messages."""
+    origins = hadoop.getClass().getDeclaredField("updatingResource")
+    origins.setAccessible(True)
+    origins.get(hadoop).clear()
 
 
 def _close_catalog(view: Any) -> None:

@@ -224,7 +224,7 @@ class Runner:
         if self.state.slices:
             record = self.state.slices.added(record, added)
         self._tune(session, False)
-        record = self.state.compacted(session, record)
+        record = self.state.compacted(session, record, intent.drain)
         return self.state.listed(record, last)
 
     def _outcome(

@@ -190,17 +190,17 @@ class State:
     def _view(self, what: str) -> str:
         return f"__w_{what}_{self.folder.parent.name.replace('-', '_')}"
 
-    def compacted(self, spark: SparkSession, commit: Commit) -> Commit:
-        """Fold deltas, and slices, that have piled up; return the commit record to write."""
+    def compacted(self, spark: SparkSession, commit: Commit, drained: bool) -> Commit:
+        """Fold deltas, and slices, that have piled up, and all of them at a DRAIN; return the commit record to write."""
         if self.slices:
             commit = self.slices.compacted(spark, commit)
-        if len(commit.deltas) <= MOST_DELTAS and commit.delta_rows <= max(200_000, 2 * commit.base_rows):
-            return commit
-        if commit.delta_rows * LITTLE < commit.base_rows:
-            return self._with_one_delta(spark, commit)
+        if not drained:
+            if len(commit.deltas) <= MOST_DELTAS and commit.delta_rows <= max(200_000, 2 * commit.base_rows):
+                return commit
+            if commit.delta_rows * LITTLE < commit.base_rows:
+                return self._with_one_delta(spark, commit)
         live = self._live(spark, commit)
-        assert live is not None
-        return self.with_base(commit, live, commit.delta_rows)
+        return commit if live is None else self.with_base(commit, live, commit.delta_rows)
 
     def _with_one_delta(self, spark: SparkSession, commit: Commit) -> Commit:
         """Write what the deltas say of each window last as one that takes their place; return the record to write."""

@@ -37,7 +37,7 @@ WINDOWS = {
 }
 MODES = ("ACCUMULATING", "DISCARDING")
 FEW = {
-    "one": (("global", "ACCUMULATING"),),
+    "one": (),
     "twelve": (("fixed", "ACCUMULATING"),),
     "shuffled": (),
 }
