@@ -32,6 +32,7 @@ from warehouse.language.split import split
 from warehouse.language.words import words_of_ours
 from warehouse.planning import plans
 from warehouse.planning.standing import OF_PROJECT, Standing, standing
+from warehouse.planning.streams import RESERVED_PREFIX
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -187,6 +188,11 @@ class Engine:
     def hidden_schema(self) -> str:
         """Return the name of the schema that holds what the engine alone reads."""
         return HIDDEN_SCHEMA
+
+    @property
+    def hidden_prefix(self) -> str:
+        """Return what the names of temporary views begin with that the engine alone reads."""
+        return RESERVED_PREFIX
 
     @property
     def table_functions(self) -> tuple[str, ...]:
@@ -467,6 +473,7 @@ class Engine:
                     self.learning.models.measure(evaluation, parameters)
                 with self.kept.reshaped(self.spark, plan.reshapes, self._schema()):
                     frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
+                frame = _without_ours(frame) if plan.lists else frame
                 if keep:
                     self.catalog.put_view(keep)
                     with self._guard:
@@ -759,6 +766,13 @@ class _Lines:
 
     def __init__(self, columns: tuple[str, ...], rows: list):
         self.columns, self.rows = columns, rows
+
+
+def _without_ours(listed: DataFrame) -> DataFrame:
+    """Return what SHOW TABLES or SHOW VIEWS lists without the temporary views that stand for functions of ours."""
+    for name in {"tableName", "viewName"} & set(listed.columns):
+        listed = listed.where(f"NOT startswith({name}, '{RESERVED_PREFIX}')")
+    return listed
 
 
 def _place(plan: plans.Plan) -> Span | None:

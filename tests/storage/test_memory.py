@@ -125,6 +125,7 @@ def test_what_it_takes(rows: Rows, made: None) -> None:
     assert sum(e["rows"] for e in found if e["column"] == "k") == 10000
     (held,) = rows("SELECT DISTINCT in_memory > 0 AS held, on_disk FROM cache_stats('m')")
     assert held == {"held": True, "on_disk": 0}
+    assert not [row for row in rows("SHOW VIEWS") if row["viewName"].startswith("__w_")]
 
 
 def test_what_is_written_is_seen(rows: Rows, made: None) -> None:

@@ -266,7 +266,7 @@ def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
 
 
 def _forget_origins(hadoop: Any) -> None:
-    """Forget which file each of Hadoop's thousand settings is from, which is zipped, one by one, into jobs' messages."""
+    """Forget which file each of Hadoop's thousand settings is from: they are zipped, one by one, into each job."""
     origins = hadoop.getClass().getDeclaredField("updatingResource")
     origins.setAccessible(True)
     origins.get(hadoop).clear()

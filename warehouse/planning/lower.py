@@ -163,7 +163,8 @@ def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark
     drops = dropped_with(context, statement)
     reshapes = statement.target if _reshapes(statement) else None
     return plans.RunSpark(
-        source, whole, target, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes
+        source, whole, target, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes,
+        lists=statement.verb.startswith("SHOW"),
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ class RunSpark:
         evaluations: what it asks models to be measured on, before it runs.
         keeping: what is to be done for the table that it writes, when it has.
         reshapes: a table whose columns or version it changes, as Spark takes no table in memory along.
+        lists: it is a SHOW, which may list temporary views of ours.
     """
 
     source: SourceText
@@ -41,6 +42,7 @@ class RunSpark:
     evaluations: tuple[Evaluation, ...] = ()
     keeping: Keeping | None = None
     reshapes: Name | None = None
+    lists: bool = False
 
 
 @dataclass(frozen=True)

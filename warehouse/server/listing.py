@@ -77,7 +77,8 @@ class Listing:
             found: list[tuple[str, str]] = []
             for row in self._sql(f"SHOW TABLES IN {quoted}"):
                 if row.isTemporary:
-                    listed.add(row.tableName)
+                    if not row.tableName.startswith(self._engine.hidden_prefix):
+                        listed.add(row.tableName)
                 else:
                     kind = (
                         STREAMING_TABLE

@@ -191,7 +191,7 @@ class State:
         return f"__w_{what}_{self.folder.parent.name.replace('-', '_')}"
 
     def compacted(self, spark: SparkSession, commit: Commit, drained: bool) -> Commit:
-        """Fold deltas, and slices, that have piled up, and all of them at a DRAIN; return the commit record to write."""
+        """Fold deltas, and slices, that have piled up, at a DRAIN all of them; return the commit record to write."""
         if self.slices:
             commit = self.slices.compacted(spark, commit)
         if not drained:
