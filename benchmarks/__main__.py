@@ -4,9 +4,9 @@ import importlib
 import sys
 
 BENCHMARKS = (
-    "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "generate", "latency", "layouts",
-    "loading", "memory", "nexmark", "pagerank", "pavlo", "recovery", "skew", "state", "streaming", "tpch", "triggers",
-    "udf_join", "video",
+    "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "first", "generate", "latency",
+    "layouts", "loading", "memory", "nexmark", "pagerank", "pavlo", "recovery", "skew", "state", "streaming", "tpch",
+    "triggers", "udf_join", "video",
 )  # fmt: skip
 
 if __name__ == "__main__":

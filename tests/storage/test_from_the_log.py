@@ -1,7 +1,9 @@
-"""What Delta's log says of all of a table answers a query, and says how many files a LIMIT needs."""
+"""What Delta's log says of all of a table answers a query, and says which files a LIMIT needs."""
 
 from __future__ import annotations
 
+import os
+import random
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -88,6 +90,55 @@ def test_the_log_answers_without_a_job(engine: Engine, rows: Rows, query: str) -
 )
 def test_what_it_does_not_say_is_computed(engine: Engine, rows: Rows, query: str) -> None:
     assert ran(engine, query)[0] == computed(engine, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "files"),
+    [
+        ("SELECT id, name FROM facts ORDER BY id LIMIT 3", 1),
+        ("SELECT name FROM facts ORDER BY id DESC LIMIT 251", 2),
+        ("SELECT id FROM facts ORDER BY id LIMIT 100 OFFSET 200", 2),
+        ("SELECT id AS number, name FROM facts ORDER BY number DESC, name LIMIT 1", 1),
+        ("SELECT number FROM seen ORDER BY number LIMIT 250", 1),
+        ("SELECT id FROM facts ORDER BY day LIMIT 2", 1),
+        ("SELECT id FROM facts ORDER BY at DESC, id LIMIT 2", 1),
+        ("SELECT id FROM facts ORDER BY late NULLS LAST LIMIT 2", 3),
+        ("SELECT id FROM facts ORDER BY late, id LIMIT 2", 3),
+        ("SELECT id FROM facts ORDER BY tiny, id LIMIT 2", 4),
+        ("SELECT id FROM facts ORDER BY name LIMIT 2", 4),
+        ("SELECT id FROM facts ORDER BY id + 1 LIMIT 2", 4),
+        ("SELECT max(id) FROM (SELECT id FROM facts ORDER BY id LIMIT 7)", 1),
+    ],
+)
+def test_the_first_of_an_order_are_in_few_files(engine: Engine, rows: Rows, query: str, files: int) -> None:
+    assert ran(engine, query)[0] == computed(engine, query)
+    assert f"partitions read: {files} of 4" in str(rows(f"EXPLAIN {query}")[0]["plan"])
+
+
+@pytest.mark.parametrize("seed", range(100 if os.environ.get("ORACLE_ALL") else 5))
+def test_the_first_of_any_order_are_those_of_all_rows(engine: Engine, rows: Rows, seed: int) -> None:
+    chance = random.Random(seed)
+    kinds = ("TINYINT", "INT", "BIGINT", "DATE", "TIMESTAMP")
+    value = {"DATE": "date_from_unix_date({})", "TIMESTAMP": "timestamp_micros({} * 700)"}
+    rows(f"CREATE OR REPLACE TABLE mixed (n INT, {', '.join(f'c{i} {kind}' for i, kind in enumerate(kinds))})")
+    for _ in range(chance.randint(2, 6)):
+        spread, offset = chance.choice([1, 3, 50]), chance.randint(-60, 60)
+        made = f"CAST(pmod(hash(id, {{}}), {spread}) + {offset} AS INT)"
+        columns = [
+            f"if(pmod(hash(id, {i}), {chance.choice([2, 5, 1000])}) = 1, NULL,"
+            f" CAST({value.get(kind, '{}').format(made.format(i))} AS {kind}))"
+            for i, kind in enumerate(kinds)
+        ]
+        rows(f"INSERT INTO mixed SELECT id, {', '.join(columns)} FROM range({chance.randint(1, 30)})")
+    if chance.random() < 0.5:
+        rows("ALTER TABLE mixed SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+        rows(f"DELETE FROM mixed WHERE n % 3 = {chance.randint(0, 2)}")
+    for _ in range(20):
+        column, way = f"c{chance.randrange(len(kinds))}", chance.choice(["", " DESC"])
+        nulls = chance.choice(["", " NULLS FIRST", " NULLS LAST"])
+        limit = f"LIMIT {chance.randint(1, 40)} OFFSET {chance.choice([0, 3])}"
+        query = f"SELECT n, {column} FROM mixed ORDER BY {column}{way}{nulls}, n, c0, c1, c2, c3, c4 {limit}"
+        assert ran(engine, query)[0] == computed(engine, query), query
 
 
 @pytest.mark.parametrize("properties", ["", soaked("TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")])

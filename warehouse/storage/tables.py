@@ -39,6 +39,8 @@ def compile_ahead(gateway: Any) -> None:
         "FewFiles",
         "FromTheLog",
         "Listed",
+        "Said",
+        "Topmost",
         "Pruning",
         "Facts",
         "Names",

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Subquery;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -82,17 +83,22 @@ public final class FewFiles extends Rule {
     if (plan instanceof Aggregate && bare(plan) != null) {
       return aggregated((Aggregate) plan, bare(plan));
     }
-    if (plan instanceof LocalLimit && bare(plan) != null && ((LocalLimit) plan).limitExpr() instanceof Literal) {
+    if (plan instanceof LocalLimit && ((LocalLimit) plan).limitExpr() instanceof Literal) {
       long rows = ((Number) ((Literal) ((LocalLimit) plan).limitExpr()).value()).longValue();
-      return Scans.replaced(plan, bare(plan), listed(bare(plan), NONE, rows));
+      LogicalPlan below = belowProjects(plan);
+      Sort sort = below instanceof Sort ? (Sort) below : null;
+      LogicalRelation table = sort == null ? table(below) : bare(sort);
+      if (table != null) {
+        return Scans.replaced(plan, table, listed(table, NONE, rows, sort));
+      }
     }
     if (table(plan) != null) {
-      return listed(table(plan), NONE, ALL);
+      return listed(table(plan), NONE);
     }
     if (plan instanceof Filter && table(((Filter) plan).child()) != null) {
       ListBuffer conditions = new ListBuffer();
       split(((Filter) plan).condition(), conditions);
-      LogicalPlan known = listed(table(((Filter) plan).child()), conditions.toList(), ALL);
+      LogicalPlan known = listed(table(((Filter) plan).child()), conditions.toList());
       return ((Filter) plan).copy(((Filter) plan).condition(), known);
     }
     ListBuffer children = new ListBuffer();
@@ -125,16 +131,20 @@ public final class FewFiles extends Rule {
       return plan;
     }
     LogicalPlan answer = FromTheLog.answer(plan, table, Listed.files(snapshot), new Names(snapshot.schema()));
-    return answer != null ? answer : Scans.replaced(plan, table, listed(table, NONE, ALL));
+    return answer != null ? answer : Scans.replaced(plan, table, listed(table, NONE));
   }
 
   /** The table of a plan that reads all of it. */
   private static LogicalRelation bare(LogicalPlan plan) {
+    return table(belowProjects(plan));
+  }
+
+  private static LogicalPlan belowProjects(LogicalPlan plan) {
     LogicalPlan below = (LogicalPlan) plan.children().head();
     while (below instanceof Project) {
       below = ((Project) below).child();
     }
-    return table(below);
+    return below;
   }
 
   private static TahoeLogFileIndex index(LogicalRelation table) {
@@ -161,8 +171,13 @@ public final class FewFiles extends Rule {
     }
   }
 
-  /** A table's files that a query reads, of which as many rows suffice. */
-  private LogicalPlan listed(LogicalRelation table, Seq conditions, long rows) {
+  /** A table's files that a query reads. */
+  private LogicalPlan listed(LogicalRelation table, Seq conditions) {
+    return listed(table, conditions, ALL, null);
+  }
+
+  /** A table's files that a query reads, of which as many rows suffice; where it sorts them, the first ones. */
+  private LogicalPlan listed(LogicalRelation table, Seq conditions, long rows, Sort sort) {
     HadoopFsRelation files = (HadoopFsRelation) table.relation();
     TahoeLogFileIndex index = index(table);
     Snapshot snapshot = snapshot(index);
@@ -170,9 +185,9 @@ public final class FewFiles extends Rule {
       return table;
     }
     AddFile[] all = Listed.files(snapshot);
-    AddFile[] enough = first(all, rows);
+    Names names = new Names(snapshot.schema());
     List kept = new ArrayList();
-    long bytes = choose(enough, kept, index.path(), conditions, new Names(snapshot.schema()));
+    long bytes = choose(first(all, rows, sort, table, names), kept, index.path(), conditions, names);
     DataSize total = size(all.length, bytes(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
     DeltaScan scan = new DeltaScan(
@@ -188,8 +203,12 @@ public final class FewFiles extends Rule {
     return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
   }
 
-  /** The first files that have so many rows together. */
-  private static AddFile[] first(AddFile[] files, long rows) {
+  /** The files that have the first so many rows, as they are sorted, or any where they are not. */
+  private static AddFile[] first(AddFile[] files, long rows, Sort sort, LogicalRelation table, Names names) {
+    if (sort != null) {
+      Topmost topmost = Topmost.by(sort, table.outputSet(), names);
+      return topmost == null ? files : topmost.files(files, rows);
+    }
     long found = 0;
     for (int i = 0; i < files.length; i++) {
       if (found >= rows) {

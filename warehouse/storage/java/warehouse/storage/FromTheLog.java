@@ -1,11 +1,5 @@
 package warehouse.storage;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.time.DateTimeException;
-import java.time.LocalDate;
-import java.util.Collections;
-import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet;
@@ -34,8 +28,6 @@ import scala.collection.mutable.ListBuffer;
  * NaN is above all of them to Spark, and to others that write tables left out.
  */
 final class FromTheLog extends Rewrite {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final AddFile[] files;
   private final AttributeSet columns;
   private final Names names;
@@ -101,48 +93,21 @@ final class FromTheLog extends Rewrite {
   /** The greatest or least value of a column, which is NULL without any. */
   private Literal bound(Attribute column, boolean greatest) {
     String name = names.inFiles(column.name());
+    if (typed(0, column.dataType()) == null) {
+      return null;
+    }
     Long found = null;
     for (int i = 0; i < files.length; i++) {
-      Map said = said(files[i]);
-      Object nulls = of(said, "nullCount", name);
-      if (nulls == null || !nulls.equals(said.get("numRecords"))) {
-        Long own = number(of(said, greatest ? "maxValues" : "minValues", name), column.dataType());
-        if (own == null) {
+      Said said = Said.of(files[i]);
+      if (!said.onlyNulls(name)) {
+        Long own = greatest ? said.greatest(name, column.dataType()) : said.least(name, column.dataType());
+        if (own == null || files[i].deletionVector() != null) {
           return null;
         }
         found = found == null || own.compareTo(found) > 0 == greatest ? own : found;
       }
     }
     return new Literal(found == null ? null : typed(found.longValue(), column.dataType()), column.dataType());
-  }
-
-  /** What the log says of the rows of a file, nothing where some of them are deleted. */
-  private static Map said(AddFile file) {
-    if (file.stats() != null && file.deletionVector() == null) {
-      try {
-        return (Map) JSON.readValue(file.stats(), Map.class);
-      } catch (JsonProcessingException broken) {
-        return Collections.emptyMap();
-      }
-    }
-    return Collections.emptyMap();
-  }
-
-  private static Object of(Map said, String what, String column) {
-    Object each = said.get(what);
-    return each instanceof Map ? ((Map) each).get(column) : null;
-  }
-
-  private static Long number(Object value, DataType type) {
-    if (type.equals(DataTypes.DateType) && value instanceof String) {
-      try {
-        return Long.valueOf(LocalDate.parse((String) value).toEpochDay());
-      } catch (DateTimeException other) {
-        return null;
-      }
-    }
-    boolean whole = value instanceof Integer || value instanceof Long;
-    return whole && typed(0, type) != null ? Long.valueOf(((Number) value).longValue()) : null;
   }
 
   /** A number as Spark has it in a column of a type; null for types other than whole numbers and days. */
