@@ -29,6 +29,16 @@ def test_it_stays_in_memory(engine: Engine, schema: str, change: str, wanted: li
     assert rows_of(engine, "SELECT sum(rows) AS n FROM cache_stats('t') WHERE column = 'k'") == [{"n": 1}]
 
 
+def test_columns_may_be_renamed_from_now_on(engine: Engine, schema: str) -> None:
+    """Spark knows a table in memory by its metadata, and to rename a column Delta wants some that change."""
+    rows_of(engine, "CREATE TABLE t TBLPROPERTIES ('cache' = 'true') AS SELECT 1 AS k, 2 AS g")
+    rows_of(engine, "ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    for change, column in (("", "g"), ("ALTER TABLE t RENAME COLUMN g TO gg", "gg")):
+        rows_of(engine, change)
+        kept = f"SELECT sum(rows) AS n FROM cache_stats('t') WHERE column = '{column}'"
+        assert rows_of(engine, kept) == [{"n": 1}]
+
+
 @pytest.mark.soak
 def test_what_is_written_after_another_shape_is_written_once(engine: Engine, schema: str) -> None:
     rows_of(

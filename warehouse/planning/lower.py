@@ -172,7 +172,8 @@ def _reshapes(statement: SparkStatement) -> bool:
     """Say whether a statement may give a table other columns, or other rows by its version."""
     if statement.verb != "ALTER TABLE":
         return statement.verb.split(" ")[0] in ("RESTORE", "TRUNCATE")
-    return not any(word.upper == "TBLPROPERTIES" for word in tokenize(statement.source.text) or ())
+    words = [word.text.strip("'\"").upper() for word in tokenize(statement.source.text) or ()]
+    return "TBLPROPERTIES" not in words or any(word.startswith("DELTA") for word in words)
 
 
 def _as_made(context: Context, name: Name | None) -> str | None:
