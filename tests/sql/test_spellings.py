@@ -166,6 +166,7 @@ def test_a_session_spans_all_rows_or_those_of_a_key(rows: Rows) -> None:
     assert session[2] == ("03:40", "05:10") and session[3] == ("03:55", "05:25") and 6 not in session
 
 
+@pytest.mark.soak
 def test_assignment_in_a_streaming_table_is_the_batch_answer_and_loses_no_row(rows: Rows) -> None:
     hop = "HOP((SELECT * FROM STREAM s WHERE n > 0), DESCRIPTOR(ts), '2 minutes', '3 minutes') AS w"
     query = (

@@ -92,6 +92,7 @@ def test_several_columns_of_a_function(rows: Rows) -> None:
     ]
 
 
+@pytest.mark.soak
 def test_fields_whose_names_need_quotes(rows: Rows) -> None:
     rows("CREATE TABLE odd AS SELECT 1 AS id, named_struct('y-z', 'q', 'ü', 2) AS st")
     rows("CREATE STREAMING TABLE by_struct AS SELECT st, count(*) AS n FROM STREAM odd GROUP BY st TRIGGER EVERY ROW")

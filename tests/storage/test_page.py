@@ -20,6 +20,7 @@ def short(plan: str) -> str:
     return re.sub(r"#\d+", "", re.sub(r"\bschema_\d+\.", "", line)) + "\n"
 
 
+@pytest.mark.soak
 def test_the_page_is_real(engine: Engine, schema: str, request: pytest.FixtureRequest) -> None:
     whole = PAGE.read_text(encoding="utf-8")
     assert sum(found[2] is not None for found in PAIRS.finditer(whole)) == 8

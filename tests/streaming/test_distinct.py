@@ -69,7 +69,7 @@ def test_sets_say_what_all_rows_say(
     )
     query = f"SELECT k, {COUNTED}, window_start FROM STREAM s GROUP BY k {WINDOWS[window]}"
     rows_of(engine, f"CREATE STREAMING TABLE t AS {query}")
-    for step in range(1, 4):
+    for step in (1, 2):
         landing(step)
         rows_of(engine, "REFRESH STREAMING TABLE t")
     rows_of(engine, "DRAIN STREAMING TABLE t")

@@ -59,6 +59,7 @@ def test_a_change_is_refused_and_a_new_start_is_right(engine: Engine, schema: st
     ]
 
 
+@pytest.mark.soak
 def test_what_changes_no_row_is_none(engine: Engine, schema: str) -> None:
     made(engine, READERS["joined"])
     rows_of(engine, f"OPTIMIZE d; {MORE}; ALTER TABLE d SET TBLPROPERTIES ('said' = 'so'); {MORE}")
@@ -77,6 +78,7 @@ def test_a_table_of_the_same_version_that_took_its_place_is_another(engine: Engi
         rows_of(engine, MORE)
 
 
+@pytest.mark.soak
 def test_a_streaming_table_that_is_joined_as_a_table_is_named(engine: Engine, schema: str) -> None:
     rows_of(engine, START + "; CREATE STREAMING TABLE names AS SELECT id, name FROM STREAM d")
     query = "SELECT sum(x) AS x FROM STREAM mid JOIN names USING (id) TRIGGER EVERY ROW"

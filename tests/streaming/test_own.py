@@ -76,6 +76,7 @@ def test_a_class_says_when_a_window_is_due(rows: Rows, arrive: Arrive) -> None:
     assert rows("SELECT target, pending_rows FROM stream_state('t')") == [(8, 0)]
 
 
+@pytest.mark.soak
 def test_a_pair_of_functions_assigns_and_merges_windows(rows: Rows, arrive: Arrive) -> None:
     """Windows that join when they touch; and several windows for each row, of the same start."""
     rows("""
