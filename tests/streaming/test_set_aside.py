@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.statements import rows_of
@@ -41,3 +44,17 @@ def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> 
         "CREATE STREAMING TABLE most AS SELECT max(v) AS most FROM STREAM s TRIGGER EVERY ROW RETRACTING",
     )
     assert rows_of(engine, "SELECT most, _why FROM bad_rows('most')") == []
+
+
+def test_of_records_with_many_columns(engine: Engine, schema: str, tmp_path: Path) -> None:
+    good = {f"c{i}": i for i in range(60)}
+    (tmp_path / "rows.json").write_text("\n".join(json.dumps(row) for row in (good, {**good, "c59": "no"})))
+    columns = ", ".join(f"{name} INT" for name in good)
+    rows_of(engine, f"CREATE STREAM s ({columns}) USING json OPTIONS (path '{tmp_path}')")
+    assert rows_of(engine, "SELECT * FROM STREAM s") == [good]
+    assert rows_of(engine, "SELECT c0 FROM STREAM s") == [{"c0": 0}]
+    rows_of(engine, "CREATE STREAMING TABLE n AS SELECT c0 FROM STREAM s")
+    assert rows_of(engine, "SELECT * FROM n") == [{"c0": 0}]
+    assert [json.loads(b["_record"])["c59"] for b in rows_of(engine, "SELECT * FROM bad_rows('s')")] == ["no"]
+    rows_of(engine, "CREATE STREAMING TABLE t AS SELECT * FROM STREAM s")
+    assert rows_of(engine, "SELECT * FROM t") == [good]
