@@ -82,6 +82,8 @@ class StreamingTables:
         self._sinks: dict[str, kafka_sink.Sink] = {}
         self._guard = threading.RLock()
         self._running: dict[str, _Background] = {}
+        self._switch_of_runs = threading.Lock()
+        """Held by START and STOP while they look at what runs and change it, never while they wait for a step."""
         self._leaving = set[Path]()
 
     # ------------------------------------------------------------------ making and dropping
@@ -410,10 +412,7 @@ class StreamingTables:
 
     def start(self, entry: StreamingTableEntry, every: int | None) -> bool:
         """Run a streaming table in the background; say whether it was not running yet."""
-        if entry.id in self._running and self._running[entry.id].thread.is_alive():
-            return False
         bell, failure = threading.Event(), list[BaseException]()
-
         pacer = Pacer(every / 1e6 if every else None, bell)
 
         def run() -> None:
@@ -424,8 +423,11 @@ class StreamingTables:
                 failure.append(error)
 
         thread = threading.Thread(target=run, name=f"warehouse-{entry.name}", daemon=True)
-        self._running[entry.id] = _Background(thread, bell, every, failure)
-        thread.start()
+        with self._switch_of_runs:
+            if self.is_running(entry):
+                return False
+            thread.start()
+            self._running[entry.id] = _Background(thread, bell, every, failure)
         return True
 
     def _run_on(self, entry: StreamingTableEntry, pacer: Pacer) -> None:
@@ -449,7 +451,8 @@ class StreamingTables:
         Raises:
             BaseException: what stopped it before, unless ``quiet``.
         """
-        background = self._running.pop(entry.id, None)
+        with self._switch_of_runs:
+            background = self._running.pop(entry.id, None)
         if background is None:
             return False
         background.stop.set()
