@@ -343,3 +343,27 @@ def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: A
                 f" FROM stream_progress('{name}')"
             )
             assert told == [{"late": late, "n": 2 + late, "kept": 0, "most": 2}]
+
+
+def test_a_column_that_is_read_gets_a_wider_type(rows: Rows) -> None:
+    rows(
+        "CREATE TABLE s (k INT, v INT, at TIMESTAMP) TBLPROPERTIES ('delta.enableTypeWidening' = 'true');"
+        "INSERT INTO s VALUES (1, 1, TIMESTAMP'2024-01-01 09:00:00'), (1, 3, NULL);"
+        "CREATE STREAMING TABLE plain AS SELECT k FROM STREAM s;"
+        "CREATE STREAMING TABLE total AS SELECT sum(v) AS v FROM STREAM s WATERMARK at DELAY OF INTERVAL 0 SECONDS"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) ALLOWED LATENESS INTERVAL 0 SECONDS;"
+        "INSERT INTO s VALUES (1, 2, TIMESTAMP'2024-01-01 07:00:00'); REFRESH STREAMING TABLE total;"
+        "ALTER TABLE s ALTER COLUMN k TYPE BIGINT; ALTER TABLE s ALTER COLUMN v TYPE BIGINT;"
+        "INSERT INTO s SELECT k << 40, v << 40, at + INTERVAL 1 HOUR FROM s WHERE v <> 2;"
+        "INSERT INTO s SELECT k << 40, v << 40, at FROM s WHERE v = 2; REFRESH STREAMING TABLE total"
+    )
+    assert [r["v"] for r in rows("SELECT v FROM late_rows('total') ORDER BY v")] == [2, 2 << 40]
+    assert [r["v"] for r in rows("SELECT v FROM bad_rows('s') ORDER BY v")] == [3, 3 << 40]
+    with pytest.raises(WarehouseError) as refused:
+        rows("REFRESH STREAMING TABLE plain")
+    (told,) = refused.value.diagnostics
+    assert told.condition == "WAREHOUSE_SOURCE_TYPE_CHANGED" and told.span is not None
+    assert told.span.of("REFRESH STREAMING TABLE plain") == "plain"
+    assert "k of s was INT and is BIGINT, v of s was INT and is BIGINT" in str(refused.value)
+    assert [r["k"] for r in rows("SELECT k FROM plain")] == [1, 1]
+    assert len(rows("SELECT * FROM stream_progress('plain')")) == 1

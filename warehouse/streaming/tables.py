@@ -31,7 +31,7 @@ from warehouse.execution.session import enter
 from warehouse.language.literals import string_literal
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources
+from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources, widened
 from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.log import Commit, step_log, table_folder
@@ -164,6 +164,7 @@ class StreamingTables:
                 for reader in readers:
                     self._widen_late_rows(reader, old, entry)
                 self._switch(entry)
+                widened.check(self.spark, former.runner.folder, entry, query)
                 with self._guard:
                     self._feeds[entry.id] = self._new_feed(entry, query, former)
             try:
@@ -359,18 +360,22 @@ class StreamingTables:
         return self.catalog.streaming_table(entry.schema, entry.name) or entry
 
     def _feed(self, entry: StreamingTableEntry, query: StreamingQuery | None) -> Feed:
-        """Return the one feed of a table; made anew when a stream that it reads was replaced."""
+        """Return the one feed of a table; made anew when something that it reads is another one."""
         with self._guard:
             known = self._feeds.get(entry.id)
-            if known is None or not all(self._stands(source) for source in known.query.sources):
-                known = self._feeds[entry.id] = self._new_feed(entry, query or self.bind(entry), known)
+            if known is None or not all(self._stands(source, known.runner.session) for source in known.query.sources):
+                query = query or self.bind(entry)
+                widened.check(self.spark, table_folder(self.home, entry), entry, query)
+                known = self._feeds[entry.id] = self._new_feed(entry, query, known)
             return known
 
-    def _stands(self, source: StreamSource) -> bool:
+    def _stands(self, source: StreamSource, session: SparkSession) -> bool:
         entry = source.entry
+        if entry is None:
+            return widened.is_as_bound(session, source)
         if isinstance(entry, StreamEntry):
             return self.catalog.stream(entry.schema, entry.name) == entry
-        return entry is None or self.catalog.streaming_table(entry.schema, entry.name) == entry
+        return self.catalog.streaming_table(entry.schema, entry.name) == entry
 
     def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
         if bound.definitions != entry.definitions:
