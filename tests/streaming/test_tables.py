@@ -169,6 +169,25 @@ def test_percentile_fires_before_the_watermark_and_never_after_it(rows: Rows, ar
         assert final == [{"since": 0, "d": 1}, {"since": 30, "d": 5}, {"since": 40, "d": 7}, {"since": 50, "d": 1}]
 
 
+def test_percentile_never_goes_back(rows: Rows, tmp_path: Path) -> None:
+    """A row an hour late makes its watermark wait longer from now on; what it has passed it has passed, also for it."""
+    lines = ["a,1,00:00:00,00:00:01", "a,2,01:00:00,01:00:01", "b,4,00:00:00,01:00:02"]
+    day = (
+        ",".join([k, v, *(f"2024-05-01 {time}" for time in times)])
+        for k, v, *times in (line.split(",") for line in lines)
+    )
+    (tmp_path / "rows.csv").write_text("\n".join(["k,v,ts,arr", *day]))
+    rows(
+        "CREATE STREAM s (k STRING, v INT, ts TIMESTAMP, arr TIMESTAMP) USING replay"
+        f" OPTIONS (path '{tmp_path / 'rows.csv'}', header 'true', arrival 'arr')"
+        " WATERMARK ts DELAY OF INTERVAL 2 HOURS;"
+        "CREATE STREAMING TABLE t AS SELECT k, sum(v) AS v FROM STREAM s GROUP BY k"
+        " WINDOW FIXED (ts, SIZE INTERVAL 30 MINUTES) TRIGGER AT WATERMARK PERCENTILE 50"
+    )
+    fired = rows("SELECT k, v, date_format(_emitted_at, 'HH:mm:ss') AS at FROM panes('t') ORDER BY k")
+    assert fired == [{"k": "a", "v": 1, "at": "01:00:01"}, {"k": "b", "v": 4, "at": "01:00:02"}]
+
+
 def test_every_and_after_bytes_count_the_rows_as_json(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     """Each row is {"p":"a","d":1,"ts":"2024-05-01T12:00:00.000Z"}: 47 bytes."""
     arrive("s", ("a", 1, 0), ("a", 1, 1))
