@@ -29,6 +29,7 @@ from warehouse.streaming.layout import BAD, POSITION, WHY, quoted, schema_of
 
 NOT_PARSED = "NOT_PARSED"
 TIME_IS_NULL = "TIME_IS_NULL"
+TIME_OUT_OF_RANGE = "TIME_OUT_OF_RANGE"
 GAP_NOT_POSITIVE = "GAP_NOT_POSITIVE"
 NO_WINDOW = "NO_WINDOW"
 
