@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.statements import rows_of
@@ -41,3 +44,36 @@ def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> 
         "CREATE STREAMING TABLE most AS SELECT max(v) AS most FROM STREAM s TRIGGER EVERY ROW RETRACTING",
     )
     assert rows_of(engine, "SELECT most, _why FROM bad_rows('most')") == []
+
+
+def test_of_records_with_many_columns(engine: Engine, schema: str, tmp_path: Path) -> None:
+    good = {f"c{i}": i for i in range(60)}
+    (tmp_path / "rows.json").write_text("\n".join(json.dumps(row) for row in (good, {**good, "c59": "no"})))
+    columns = ", ".join(f"{name} INT" for name in good)
+    rows_of(engine, f"CREATE STREAM s ({columns}) USING json OPTIONS (path '{tmp_path}')")
+    assert rows_of(engine, "SELECT * FROM STREAM s") == [good]
+    assert rows_of(engine, "SELECT c0 FROM STREAM s") == [{"c0": 0}]
+    rows_of(engine, "CREATE STREAMING TABLE n AS SELECT c0 FROM STREAM s")
+    assert rows_of(engine, "SELECT * FROM n") == [{"c0": 0}]
+    assert [json.loads(b["_record"])["c59"] for b in rows_of(engine, "SELECT * FROM bad_rows('s')")] == ["no"]
+    rows_of(engine, "CREATE STREAMING TABLE t AS SELECT * FROM STREAM s")
+    assert rows_of(engine, "SELECT * FROM t") == [good]
+
+
+def test_of_rows_beyond_the_ends_of_time(engine: Engine, schema: str) -> None:
+    moments = {1: (1 << 60) - 3600_000_000, 2: 1 << 60, 3: (1 << 63) - 1, 4: -(1 << 63), 5: 0, 6: 1 << 59}
+    values = ", ".join(f"({v}, timestamp_micros({micros}))" for v, micros in moments.items() if v != 4)
+    rows_of(engine, f"CREATE TABLE s (v INT, ts TIMESTAMP); INSERT INTO s VALUES {values}")
+    rows_of(engine, "INSERT INTO s VALUES (4, timestamp_micros(-9223372036854775807 - 1))")
+    hourly = (
+        "SELECT v, year(window_start) AS y FROM STREAM s WATERMARK ts DELAY OF INTERVAL 0 SECONDS"
+        " GROUP BY v WINDOW {} (ts, {})"
+    )
+    fixed = hourly.format("FIXED", "SIZE INTERVAL 1 HOUR")
+    rows_of(engine, f"CREATE STREAMING TABLE t AS {fixed}; DRAIN STREAMING TABLE t")
+    counted = [{"v": 5, "y": 1970}, {"v": 6, "y": 20237}]
+    assert rows_of(engine, "SELECT * FROM t ORDER BY v") == rows_of(engine, f"{fixed} ORDER BY v") == counted
+    bad = rows_of(engine, "SELECT v, _why FROM bad_rows('s') ORDER BY v")
+    assert bad == [{"v": v, "_why": "TIME_OUT_OF_RANGE"} for v in (1, 2, 3, 4)]
+    sessions = hourly.format("SESSIONS", "GAP INTERVAL 1 HOUR * v")
+    assert [r["v"] for r in rows_of(engine, f"{sessions} ORDER BY v")] == [1, 5, 6]

@@ -169,6 +169,25 @@ def test_percentile_fires_before_the_watermark_and_never_after_it(rows: Rows, ar
         assert final == [{"since": 0, "d": 1}, {"since": 30, "d": 5}, {"since": 40, "d": 7}, {"since": 50, "d": 1}]
 
 
+def test_percentile_never_goes_back(rows: Rows, tmp_path: Path) -> None:
+    """A row an hour late makes its watermark wait longer from now on; what it has passed it has passed, also for it."""
+    lines = ["a,1,00:00:00,00:00:01", "a,2,01:00:00,01:00:01", "b,4,00:00:00,01:00:02"]
+    day = (
+        ",".join([k, v, *(f"2024-05-01 {time}" for time in times)])
+        for k, v, *times in (line.split(",") for line in lines)
+    )
+    (tmp_path / "rows.csv").write_text("\n".join(["k,v,ts,arr", *day]))
+    rows(
+        "CREATE STREAM s (k STRING, v INT, ts TIMESTAMP, arr TIMESTAMP) USING replay"
+        f" OPTIONS (path '{tmp_path / 'rows.csv'}', header 'true', arrival 'arr')"
+        " WATERMARK ts DELAY OF INTERVAL 2 HOURS;"
+        "CREATE STREAMING TABLE t AS SELECT k, sum(v) AS v FROM STREAM s GROUP BY k"
+        " WINDOW FIXED (ts, SIZE INTERVAL 30 MINUTES) TRIGGER AT WATERMARK PERCENTILE 50"
+    )
+    fired = rows("SELECT k, v, date_format(_emitted_at, 'HH:mm:ss') AS at FROM panes('t') ORDER BY k")
+    assert fired == [{"k": "a", "v": 1, "at": "01:00:01"}, {"k": "b", "v": 4, "at": "01:00:02"}]
+
+
 def test_every_and_after_bytes_count_the_rows_as_json(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     """Each row is {"p":"a","d":1,"ts":"2024-05-01T12:00:00.000Z"}: 47 bytes."""
     arrive("s", ("a", 1, 0), ("a", 1, 1))
@@ -343,3 +362,27 @@ def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: A
                 f" FROM stream_progress('{name}')"
             )
             assert told == [{"late": late, "n": 2 + late, "kept": 0, "most": 2}]
+
+
+def test_a_column_that_is_read_gets_a_wider_type(rows: Rows) -> None:
+    rows(
+        "CREATE TABLE s (k INT, v INT, at TIMESTAMP) TBLPROPERTIES ('delta.enableTypeWidening' = 'true');"
+        "INSERT INTO s VALUES (1, 1, TIMESTAMP'2024-01-01 09:00:00'), (1, 3, NULL);"
+        "CREATE STREAMING TABLE plain AS SELECT k FROM STREAM s;"
+        "CREATE STREAMING TABLE total AS SELECT sum(v) AS v FROM STREAM s WATERMARK at DELAY OF INTERVAL 0 SECONDS"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) ALLOWED LATENESS INTERVAL 0 SECONDS;"
+        "INSERT INTO s VALUES (1, 2, TIMESTAMP'2024-01-01 07:00:00'); REFRESH STREAMING TABLE total;"
+        "ALTER TABLE s ALTER COLUMN k TYPE BIGINT; ALTER TABLE s ALTER COLUMN v TYPE BIGINT;"
+        "INSERT INTO s SELECT k << 40, v << 40, at + INTERVAL 1 HOUR FROM s WHERE v <> 2;"
+        "INSERT INTO s SELECT k << 40, v << 40, at FROM s WHERE v = 2; REFRESH STREAMING TABLE total"
+    )
+    assert [r["v"] for r in rows("SELECT v FROM late_rows('total') ORDER BY v")] == [2, 2 << 40]
+    assert [r["v"] for r in rows("SELECT v FROM bad_rows('s') ORDER BY v")] == [3, 3 << 40]
+    with pytest.raises(WarehouseError) as refused:
+        rows("REFRESH STREAMING TABLE plain")
+    (told,) = refused.value.diagnostics
+    assert told.condition == "WAREHOUSE_SOURCE_TYPE_CHANGED" and told.span is not None
+    assert told.span.of("REFRESH STREAMING TABLE plain") == "plain"
+    assert "k of s was INT and is BIGINT, v of s was INT and is BIGINT" in str(refused.value)
+    assert [r["k"] for r in rows("SELECT k FROM plain")] == [1, 1]
+    assert len(rows("SELECT * FROM stream_progress('plain')")) == 1

@@ -25,18 +25,19 @@ from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.slots import intervals_united, sessions, slot, slots_type
-from warehouse.dataflow.times import BEGINNING, CLOCK, END, Clock, Reading, bound_timestamp, plus
+from warehouse.dataflow.times import BEGINNING, CLOCK, END, Clock, Reading, bound_timestamp, is_in_time, plus
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import (
     Custom,
     Sessions,
     Sliding,
-    are_windows,
+    are_in_time,
     assignment,
     each_window,
     earliest_end,
     latest_end,
     merges,
+    reach,
     remembered,
     spreads,
 )
@@ -54,20 +55,25 @@ def assigned(query: WindowedQuery, source: str) -> str:
     """Return SQL for *rows*: those of the *input* ``source`` with ``ts`` and their window (slice, proto-session).
 
     A row whose own gap, ``__w_gap``, is not positive has no ``ts`` either: it can be in no window. Nor can one whose
-    ``__w_windows`` are none, or not all of positive length.
+    ``__w_windows`` are none, or not all of positive length, nor one whose windows would reach an end of time.
     """
     start, end = assignment(query.window, query.key_columns)
     inputs = tuple(f"{sql} AS a{i}" for i, sql in enumerate(query.parts.inputs))
-    time = "unix_micros(__w_time)"
+    time = f"CASE WHEN {is_timed(query)} THEN unix_micros(__w_time) END"
     if isinstance(query.window, Sessions) and query.window.gap is None:
         time = f"CASE WHEN __w_gap > 0 THEN {time} END"
     elif isinstance(query.window, Custom):
-        time = f"CASE WHEN {are_windows('__w_windows')} THEN {time} END"
+        time = f"CASE WHEN {are_in_time('__w_windows')} THEN {time} END"
     if query.retracted:
         source = f"(SELECT *, if({_WITHDRAWN}, -1, 1) AS {SIGN}, false AS __w_refused FROM {source})"
     size = "__w_row.size AS __w_size" if query.counts_bytes else ""  # here, or whole rows would be carried along for it
     timed = f"SELECT {columns('*', f'{time} AS ts', size, inputs)} FROM {source}"
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
+
+
+def is_timed(query: WindowedQuery) -> str:
+    """Return SQL over ``__w_time`` that says whether the windows which it gives a row are between the ends of time."""
+    return is_in_time("unix_micros(__w_time)", reach(query.window))
 
 
 _WITHDRAWN = "__w_row.change = 'delete'"

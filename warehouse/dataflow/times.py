@@ -104,6 +104,18 @@ class Reading:
     complete: bool
 
 
+def is_in_time(micros: str, reach: int = 0) -> str:
+    """Return SQL that says of a moment whether what lies within ``reach`` microseconds of it is between the two ends.
+
+    No operation in it leaves BIGINT, whatever TIMESTAMP the moment is.
+
+    Example:
+        >>> is_in_time("ts")
+        'ts DIV 1152921504606846976L = 0'
+    """
+    return f"{micros} DIV {END - reach}L = 0" if reach < END else "false"
+
+
 def plus(column: str, micros: int | None) -> str:
     """Return SQL for ``column`` + ``micros``, never beyond the end of time; None stands for an unbounded length."""
     if micros is None:

@@ -110,6 +110,16 @@ def remembered(window: Window) -> int | None:
     return None if merges(window) else 0
 
 
+def reach(window: Window) -> int:
+    """Return how far from a row's timestamp its windows can reach, as far as the query tells."""
+    match window:
+        case Fixed(size) | Sliding(size):
+            return size
+        case Sessions(gap):
+            return gap or 0
+    return 0
+
+
 def joins(window: Window) -> str:
     """Return SQL over ``pe``, the end of what starts before, and ``ws``: whether a window of a key joins it."""
     if isinstance(window, Custom) and window.merge is not None:
@@ -119,7 +129,16 @@ def joins(window: Window) -> str:
 
 def are_windows(listed: str) -> str:
     """Return SQL that says of an array of a row's own windows that there are some, each of positive length."""
-    return f"coalesce(size({listed}) > 0 AND forall({listed}, w -> coalesce(w.ws < w.we, false)), false)"
+    return _are_some(listed, "w.ws < w.we")
+
+
+def are_in_time(listed: str) -> str:
+    """Return SQL that says what ``are_windows`` does, and that each is between the two ends of time."""
+    return _are_some(listed, f"w.ws < w.we AND {BEGINNING}L < w.ws AND w.we < {END}L")
+
+
+def _are_some(listed: str, each: str) -> str:
+    return f"coalesce(size({listed}) > 0 AND forall({listed}, w -> coalesce({each}, false)), false)"
 
 
 def assignment(window: Window, keys: tuple[str, ...]) -> tuple[str, str]:
@@ -137,7 +156,7 @@ def assignment(window: Window, keys: tuple[str, ...]) -> tuple[str, str]:
             start = f"ts - pmod(ts - {offset}L, {window.slice}L)"
             return start, f"{start} + {window.slice}L"
         case Sessions(gap):
-            return "ts", "ts + __w_gap" if gap is None else f"ts + {gap}L"
+            return "ts", f"ts + least(__w_gap, {END - 1}L - ts)" if gap is None else f"ts + {gap}L"
         case Global():
             return f"{BEGINNING}L", f"{END}L"
         case Custom():

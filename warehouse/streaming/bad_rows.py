@@ -15,6 +15,7 @@ from functools import reduce
 from pathlib import Path
 
 from delta.tables import DeltaTable
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -28,6 +29,7 @@ from warehouse.streaming.layout import BAD, POSITION, WHY, quoted, schema_of
 
 NOT_PARSED = "NOT_PARSED"
 TIME_IS_NULL = "TIME_IS_NULL"
+TIME_OUT_OF_RANGE = "TIME_OUT_OF_RANGE"
 GAP_NOT_POSITIVE = "GAP_NOT_POSITIVE"
 NO_WINDOW = "NO_WINDOW"
 
@@ -123,7 +125,15 @@ def append(
     number, step = transaction
     application = f"bad_rows/{reader.id}" + (f"/{number}" if number else "")
     writer = writer.option("txnAppId", application).option("txnVersion", str(step))
-    writer.save(str(table_path(folder, schema, name)))
+    path = table_path(folder, schema, name)
+    try:
+        writer.save(str(path))
+    except AnalysisException as error:
+        if error.getCondition() != "DELTA_FAILED_TO_MERGE_FIELDS":
+            raise
+        with upkeep.guard(path):  # a column of what is read has got a wider type
+            panes.let_types_widen(spark, path)
+        writer.save(str(path))
 
 
 def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) -> str:

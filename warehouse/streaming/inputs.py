@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from warehouse.catalog.entries import StreamEntry, quote_name
+from warehouse.dataflow.times import is_in_time
 from warehouse.execution.frames import Measured, figures
 from warehouse.execution.relations import Plans, Relations
 from warehouse.language.literals import string_literal
@@ -159,5 +160,6 @@ def _measures(source: StreamSource) -> dict[str, str]:
     """Return what is observed of a source's rows: their count, how many are bad, and the highest timestamp."""
     high = "CAST(NULL AS BIGINT)"
     if source.watermark:
-        high = f"max(CASE WHEN __w_bad IS NULL THEN unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP)) END)"
+        moment = f"unix_micros(CAST(({source.watermark[0]}) AS TIMESTAMP))"
+        high = f"max(CASE WHEN __w_bad IS NULL AND {is_in_time(moment)} THEN {moment} END)"
     return {"rows": "count(1)", "bad": "count(__w_bad)", "high": high}

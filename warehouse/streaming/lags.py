@@ -4,7 +4,8 @@ The faster watermark trusts the best p percent of recent rows to be on time: it 
 had come when it got there. A step reads the lags of its rows at some levels, p among them, in the pass that groups
 the rows anyway. They are kept in buckets whose width grows with the lag (eight per doubling, the bucket's upper end
 counts, so the answer errs on the side of waiting, by an eighth at most). With every step that has rows, what was
-counted before weighs half as much: that is what "recent" means.
+counted before weighs half as much: that is what "recent" means. A row that lags further behind than the others makes
+the faster watermark wait for more, and never go back: what it has passed it has passed.
 
 Source: the Dataflow Model, section 2.3, percentile watermarks.
 """
@@ -12,7 +13,7 @@ Source: the Dataflow Model, section 2.3, percentile watermarks.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -56,12 +57,14 @@ class Lags:
     Attributes:
         newest: the greatest timestamp so far, microseconds.
         weights: rows per bucket, by the bucket's upper end in microseconds (as text: it is kept as JSON).
+        reached: the faster watermarks so far, by percentage (as text).
     """
 
     newest: int = BEGINNING
     weights: dict[str, float] = field(default_factory=dict)
+    reached: dict[str, int] = field(default_factory=dict)
 
-    def with_rows(self, percentages: Iterable[float], figures: Mapping[str, Any]) -> Lags:
+    def with_rows(self, percentages: Collection[float], figures: Mapping[str, Any]) -> Lags:
         """Return the lags after a step, given what was observed of its rows.
 
         Example:
@@ -78,10 +81,11 @@ class Lags:
             bucket = str(_bucket(newest + behind))
             weights[bucket] = weights.get(bucket, 0.0) + (level - reached) * figures["timed"]
             reached = level
-        return Lags(newest, weights)
+        before, now = self.watermarks(percentages), Lags(newest, weights, self.reached).watermarks(percentages)
+        return Lags(newest, weights, {repr(p): max(moment, before.get(p, moment)) for p, moment in now.items()})
 
     def watermarks(self, percentages: Iterable[float]) -> dict[float, int]:
-        """Return the faster watermark per percentage; none before the first row.
+        """Return the faster watermark per percentage, where it stands or would by now; none before the first row.
 
         Example:
             >>> Lags(1000, {"0": 90.0, "16": 9.0, "640": 1.0}).watermarks([50.0, 95.0, 99.9])
@@ -97,7 +101,7 @@ class Lags:
             wanted = whole * percent / 100 * (1 - ROUNDING)
             return buckets[min(bisect_left(within, wanted), len(buckets) - 1)][0]
 
-        return {percent: self.newest - lag(percent) for percent in percentages}
+        return {p: max(self.newest - lag(p), self.reached.get(repr(p), BEGINNING)) for p in percentages}
 
 
 def _bucket(lag: int) -> int:

@@ -96,6 +96,11 @@ def append(frame: DataFrame, folder: Path) -> None:
     frame.write.format("delta").mode("append").option("optimizeWrite", "false").save(str(folder))
 
 
+def let_types_widen(spark: SparkSession, folder: Path) -> None:
+    """Let the columns of a Delta table get wider types; only where needed: not all tools read it then."""
+    spark.sql(f"ALTER TABLE {delta_path(folder)} SET TBLPROPERTIES ('delta.enableTypeWidening' = 'true')")
+
+
 def pane_schema(table: tuple[Column, ...], keys: tuple[str, ...]) -> str:
     """Return the DDL of ``panes``; without keys there is no ``__w_key``."""
     listed = [f"{quote_name(c.name)} {c.type}" for c in table]

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
+from warehouse.dataflow import step
 from warehouse.dataflow.windows import Sessions
 from warehouse.execution.relations import Relations
 from warehouse.planning.sources import StreamSource
@@ -61,7 +62,7 @@ def keep(
 
 
 def _untimed(query: StreamingQuery, rows: DataFrame, number: int) -> DataFrame:
-    """Return those of ``rows`` that are of a source and whose timestamp for the window is NULL."""
+    """Return those of ``rows`` that are of a source and whose timestamp gives them no window."""
     row = f"__w_row.r{number}"
     listed = [f"{row}.{quote_name(c.name)} AS {quote_name(c.name)}" for c in query.sources[number].columns]
     rows = rows.where(f"ts IS NULL AND {row} IS NOT NULL")
@@ -70,7 +71,9 @@ def _untimed(query: StreamingQuery, rows: DataFrame, number: int) -> DataFrame:
         rows = rows.dropDuplicates(["__w_number"])
     return rows.selectExpr(
         *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
-        f"if(__w_time IS NULL, '{bad_rows.TIME_IS_NULL}', '{_unplaced(query)}') AS {bad_rows.WHY}",
+        f"CASE WHEN __w_time IS NULL THEN '{bad_rows.TIME_IS_NULL}'"
+        f" WHEN {step.is_timed(query.windowed) if query.windowed else 'true'} THEN '{_unplaced(query)}'"
+        f" ELSE '{bad_rows.TIME_OUT_OF_RANGE}' END AS {bad_rows.WHY}",
     )  # fmt: skip
 
 

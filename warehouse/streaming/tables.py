@@ -31,7 +31,7 @@ from warehouse.execution.session import enter
 from warehouse.language.literals import string_literal
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources
+from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources, widened
 from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.log import Commit, step_log, table_folder
@@ -82,6 +82,8 @@ class StreamingTables:
         self._sinks: dict[str, kafka_sink.Sink] = {}
         self._guard = threading.RLock()
         self._running: dict[str, _Background] = {}
+        self._switch_of_runs = threading.Lock()
+        """Held by START and STOP while they look at what runs and change it, never while they wait for a step."""
         self._leaving = set[Path]()
 
     # ------------------------------------------------------------------ making and dropping
@@ -162,6 +164,7 @@ class StreamingTables:
                 for reader in readers:
                     self._widen_late_rows(reader, old, entry)
                 self._switch(entry)
+                widened.check(self.spark, former.runner.folder, entry, query)
                 with self._guard:
                     self._feeds[entry.id] = self._new_feed(entry, query, former)
             try:
@@ -357,18 +360,22 @@ class StreamingTables:
         return self.catalog.streaming_table(entry.schema, entry.name) or entry
 
     def _feed(self, entry: StreamingTableEntry, query: StreamingQuery | None) -> Feed:
-        """Return the one feed of a table; made anew when a stream that it reads was replaced."""
+        """Return the one feed of a table; made anew when something that it reads is another one."""
         with self._guard:
             known = self._feeds.get(entry.id)
-            if known is None or not all(self._stands(source) for source in known.query.sources):
-                known = self._feeds[entry.id] = self._new_feed(entry, query or self.bind(entry), known)
+            if known is None or not all(self._stands(source, known.runner.session) for source in known.query.sources):
+                query = query or self.bind(entry)
+                widened.check(self.spark, table_folder(self.home, entry), entry, query)
+                known = self._feeds[entry.id] = self._new_feed(entry, query, known)
             return known
 
-    def _stands(self, source: StreamSource) -> bool:
+    def _stands(self, source: StreamSource, session: SparkSession) -> bool:
         entry = source.entry
+        if entry is None:
+            return widened.is_as_bound(session, source)
         if isinstance(entry, StreamEntry):
             return self.catalog.stream(entry.schema, entry.name) == entry
-        return entry is None or self.catalog.streaming_table(entry.schema, entry.name) == entry
+        return self.catalog.streaming_table(entry.schema, entry.name) == entry
 
     def _new_feed(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
         if bound.definitions != entry.definitions:
@@ -410,10 +417,7 @@ class StreamingTables:
 
     def start(self, entry: StreamingTableEntry, every: int | None) -> bool:
         """Run a streaming table in the background; say whether it was not running yet."""
-        if entry.id in self._running and self._running[entry.id].thread.is_alive():
-            return False
         bell, failure = threading.Event(), list[BaseException]()
-
         pacer = Pacer(every / 1e6 if every else None, bell)
 
         def run() -> None:
@@ -424,8 +428,11 @@ class StreamingTables:
                 failure.append(error)
 
         thread = threading.Thread(target=run, name=f"warehouse-{entry.name}", daemon=True)
-        self._running[entry.id] = _Background(thread, bell, every, failure)
-        thread.start()
+        with self._switch_of_runs:
+            if self.is_running(entry):
+                return False
+            thread.start()
+            self._running[entry.id] = _Background(thread, bell, every, failure)
         return True
 
     def _run_on(self, entry: StreamingTableEntry, pacer: Pacer) -> None:
@@ -449,7 +456,8 @@ class StreamingTables:
         Raises:
             BaseException: what stopped it before, unless ``quiet``.
         """
-        background = self._running.pop(entry.id, None)
+        with self._switch_of_runs:
+            background = self._running.pop(entry.id, None)
         if background is None:
             return False
         background.stop.set()
