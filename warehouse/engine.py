@@ -99,6 +99,8 @@ class Engine:
         self.tables.mend(moved)
         self._cancelling, self._of_a_session = Cancelling(spark.sparkContext), False
         self._claims: dict[tuple[str, str], threading.RLock] = {}
+        self._temporary: dict[tuple[str, str], ViewEntry] = {}
+        self._rewriting = threading.RLock()
         self._watchers: list[tuple[str, Report]] = []
         self._sessions: WeakSet[Engine] = WeakSet([self])
         self._guard = threading.Lock()
@@ -370,7 +372,79 @@ class Engine:
         if parameters and not _keeps_its_text(statement):
             analyzer = SparkAnalyzer(self.spark, parameters)
         context = self._context(catalog or self.catalog, parameters or {}, analyzer)
-        return plan(context, statement, self._relations(context.catalog))
+        if catalog is None:
+            self._bring_views_up_to_date(statement)
+        viewed = getattr(statement, "verb", "").endswith("VIEW")
+        before = self._made_of(ViewEntry(context.schema, "", statement.source.text)) if viewed else None
+        planned = plan(context, statement, self._relations(context.catalog))
+        if viewed and isinstance(planned, plans.RunSpark) and (kept := planned.keep_view):
+            return replace(planned, keep_view=replace(kept, made_of=before or kept.made_of))
+        return planned
+
+    def _made_of(self, view: ViewEntry) -> str | None:
+        from warehouse.streaming.views import made_of
+
+        return made_of(self.folder, self.catalog, view)
+
+    def _bring_views_up_to_date(self, statement: statements.Statement) -> None:
+        """Have the views that a statement reads say what their queries say now."""
+        if not self.catalog.views():
+            return
+        from warehouse.streaming.views import Views
+
+        session = str(self.spark._jsparkSession.sessionUUID()) if self._temporary else ""
+        temporary = {name: view for (its, name), view in tuple(self._temporary.items()) if its in (session, "global")}
+        reading = Views(self.spark, self.folder, self.catalog, temporary, self._schema(), self._write_view)
+        try:
+            with self._rewriting:
+                reading.bring_up_to_date(statement)
+        except WarehouseError as error:
+            raise error.located_in(statement.source) from None
+
+    def _write_view(self, view: ViewEntry, made_of: str | None) -> None:
+        """Have Spark keep a view as its statement would make it now, in the schema where that was made."""
+        from warehouse.execution.analyzer import SparkAnalyzer
+        from warehouse.execution.spark_errors import RAISED, translate
+        from warehouse.planning.context import Context
+        from warehouse.planning.lower import plan
+        from warehouse.streaming.views import made_again, scope_of, settings_of
+
+        source, schema, before = made_again(view), view.current or view.schema, self._schema()
+        ends = bool(scope_of(view.text))
+        session = self.spark if ends else self._session_in(schema, settings_of(self.spark, view))
+        context = Context(
+            self.catalog, SparkAnalyzer(session), schema, self.udfs, self.learning.library,
+            lambda: self.learning.models,
+        )  # fmt: skip
+        try:
+            if ends:
+                session.catalog.setCurrentDatabase(schema)
+            planned = plan(context, parse(source), self._relations(self.catalog))
+            assert isinstance(planned, plans.RunSpark)
+            session.sql(planned.fragment.text)
+        except RAISED as error:
+            raise translate(error, source) from None
+        finally:
+            if ends:
+                session.catalog.setCurrentDatabase(before)
+        self._remember(replace(view, made_of=made_of))
+
+    def _remember(self, view: ViewEntry) -> None:
+        """Keep a view's own text, beside what Spark has of it."""
+        from warehouse.streaming.views import scope_of
+
+        self.catalog.put_view(view)
+        match scope_of(view.text):
+            case "GLOBAL":
+                self._temporary["global", f"global_temp.{view.name}".lower()] = view
+            case "TEMPORARY":
+                self._temporary[str(self.spark._jsparkSession.sessionUUID()), view.name.lower()] = view
+
+    def _forget_temporary(self, name: str) -> None:
+        """Forget the text of a temporary view that a statement has dropped, or put another in the place of."""
+        if self._temporary:
+            self._temporary.pop((str(self.spark._jsparkSession.sessionUUID()), name.lower()), None)
+            self._temporary.pop(("global", f"global_temp.{name}".lower()), None)
 
     def _context(self, catalog: Catalog, parameters: Parameters, analyzer: SparkAnalyzer) -> Context:
         """Return where the session's statements are planned."""
@@ -432,10 +506,16 @@ class Engine:
         """Return an analyzer that looks names up in ``schema``, whatever the session's current one is by now."""
         from warehouse.execution.analyzer import SparkAnalyzer
 
+        return SparkAnalyzer(self._session_in(schema))
+
+    def _session_in(self, schema: str, settings: Mapping[str, str] | None = None) -> Any:
+        """Return a new session whose current schema is ``schema``, where that is still there."""
         session = self.spark.newSession()
         if session.catalog.databaseExists(schema):
             session.catalog.setCurrentDatabase(schema)
-        return SparkAnalyzer(session)
+        for key, value in (settings or {}).items():
+            session.conf.set(key, value)
+        return session
 
     # ------------------------------------------------------------------ execution
 
@@ -474,13 +554,15 @@ class Engine:
                 with self.kept.reshaped(self.spark, plan.reshapes, self._schema()):
                     frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
                 frame = _without_ours(frame) if plan.lists else frame
+                if forget:
+                    self.catalog.drop_view(forget.schema, forget.name)
+                if plan.target and "VIEW" in fragment.text[:60].upper():
+                    self._forget_temporary(plan.target)
                 if keep:
-                    self.catalog.put_view(keep)
+                    self._remember(keep)
                     with self._guard:
                         sessions = list(self._sessions)
                     self._serve_models(sessions)  # the view may ask models, and be read in sessions that do not
-                elif forget:
-                    self.catalog.drop_view(forget.schema, forget.name)
                 result = finish(source, frame, lambda: None)
                 warnings = self.kept.keep(self.spark, plan.keeping, self._schema()) if plan.keeping else []
                 return replace(result, warnings=tuple(warnings))
