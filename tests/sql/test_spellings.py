@@ -211,3 +211,13 @@ def test_explain_says_what_was_understood(rows: Rows) -> None:
         assert "how many are live" in told["plan"] or "at most" in told["plan"]
     (told,) = rows(f"EXPLAIN {spelled('sessions', 'STREAM s')[2]}")
     assert "where:  SESSIONS, GAP 1 minute 30 seconds\n" in told["plan"]
+
+
+@pytest.mark.parametrize("delay", ["'10 seconds'", "INTERVAL '10 seconds'", "INTERVAL 10 SECONDS"])
+def test_a_watermark_of_what_is_no_stream(rows: Rows, delay: str) -> None:
+    rows("CREATE STREAMING TABLE IF NOT EXISTS every_row AS SELECT n, k, x, ts FROM STREAM s")
+    block = "GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES)"
+    for relation in ("t", "(SELECT * FROM t)", "panes('every_row')"):
+        told = rows(f"SELECT k, count(*) AS n FROM {relation} WATERMARK ts DELAY OF {delay} AS r {block} ORDER BY ALL")
+        assert told == rows(f"SELECT k, count(*) AS n FROM {relation} {block} ORDER BY ALL"), relation
+    assert rows(f"SELECT count(*) AS n FROM t WATERMARK ts DELAY OF {delay}") == [{"n": 8}]
