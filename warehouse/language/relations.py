@@ -443,7 +443,7 @@ def option_list(
         if pairs:
             cursor.expect(",", clause, example)
         key = (
-            cursor.string(clause, example)
+            string_value(cursor.take().text)
             if cursor.token.kind is Kind.STRING
             else ".".join(cursor.name(clause, example).parts)
         )
