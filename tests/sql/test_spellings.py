@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.statements import Rows, rows_of
+from warehouse.errors import WarehouseError
 
 PLAYS = [
     ("red", 5.1, "12:00:27"),
@@ -221,3 +222,21 @@ def test_a_watermark_of_what_is_no_stream(rows: Rows, delay: str) -> None:
         told = rows(f"SELECT k, count(*) AS n FROM {relation} WATERMARK ts DELAY OF {delay} AS r {block} ORDER BY ALL")
         assert told == rows(f"SELECT k, count(*) AS n FROM {relation} {block} ORDER BY ALL"), relation
     assert rows(f"SELECT count(*) AS n FROM t WATERMARK ts DELAY OF {delay}") == [{"n": 8}]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "FROM t GROUP BY k {} TRIGGER EVERY ROW",
+        "FROM t GROUP BY k {} WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES)",
+        "FROM STREAM s GROUP BY k, window(ts, '2 minutes') {}",
+    ],
+)
+def test_a_named_window_beside_clauses_of_ours(rows: Rows, block: str) -> None:
+    inline = rows(f"SELECT k, rank() OVER (ORDER BY sum(n), k) AS r {block.format('')} ORDER BY ALL")
+    named = block.format("WINDOW w AS (ORDER BY sum(n), k), other AS w")
+    assert rows(f"SELECT k, rank() OVER w AS r {named} ORDER BY ALL") == inline
+    assert rows(f"SELECT k, rank() OVER other AS r {named} ORDER BY ALL") == inline
+    with pytest.raises(WarehouseError) as caught:
+        rows(f"SELECT k, rank() OVER w AS r {block.format('WINDOW w AS (ORDER BY sum(nope))')}")
+    assert "nope" in caught.value.render().splitlines()[2] and "^^^^" in caught.value.render()

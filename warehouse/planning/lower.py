@@ -37,6 +37,8 @@ from warehouse.planning.arguments import advice
 from warehouse.planning.bind_streaming import bind_streaming, repeats
 from warehouse.planning.checks import distinct_names
 from warehouse.planning.context import Context
+from warehouse.planning.expand import pointed_back
+from warehouse.planning.named_windows import written_out
 from warehouse.planning.predictions import asked, refuse_in_view
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
 from warehouse.planning.replacement import Verdict, Version, harm, judge, rebuild, with_readers
@@ -240,9 +242,17 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
     source = statement.source
     forget = _checked_target(context, statement.verb, statement.target)
     _refuse_keeping(statement)
+    whole = Span(0, len(source.text))
+    plain, way = written_out(statement)
+    if plain is not statement:
+        try:
+            planned = _rewritten(context, plain, relations)
+        except WarehouseError as error:
+            raise pointed_back(error, way, source) from None
+        keep = planned.keep_view and replace(planned.keep_view, text=source.text)
+        return replace(planned, source=source, fragment=planned.fragment.through(way), keep_view=keep)
     text = Text(source.text, tuple(tokenize(source.text) or ()), statement.query)
     writer = Writer(context, text, relations.stream, relations.function(context))
-    whole = Span(0, len(source.text))
     keeping, edits = _keeping(context, source, statement.verb, statement.target, writer)
     fragment = rewritten(source.text, whole, [*writer.edits(whole), *edits])
     keep = None
@@ -503,6 +513,8 @@ def _can_run_as_batch(sources: tuple[StreamSource, ...]) -> bool:
 
 def _explained(context: Context, statement: Statement, relations: Relations) -> Iterator[str]:
     """Yield the lines that explain what is ours in a query that runs once."""
+    if isinstance(statement, QueryStatement):
+        statement, _ = written_out(statement)
     shape: QueryShape | None = getattr(statement, "query", None)
     if shape is None:
         return
