@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from warehouse.catalog.entries import HIDDEN_SCHEMA, ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.catalog.here import standing_in
-from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.portable import portable, readable, unique_names, zone_of, zoned
@@ -377,9 +377,26 @@ class Engine:
         viewed = getattr(statement, "verb", "").endswith("VIEW")
         before = self._made_of(ViewEntry(context.schema, "", statement.source.text)) if viewed else None
         planned = plan(context, statement, self._relations(context.catalog))
+        if isinstance(statement, statements.Explain):
+            self._check_of_streams(statement, context.catalog)
         if viewed and isinstance(planned, plans.RunSpark) and (kept := planned.keep_view):
             return replace(planned, keep_view=replace(kept, made_of=before or kept.made_of))
         return planned
+
+    def _check_of_streams(self, explained: statements.Explain, catalog: Catalog) -> None:
+        """Refuse to explain what makes or drops a stream and would be refused itself."""
+        from warehouse.streaming import ddl
+
+        inner, acting = explained.statement, ddl.Acting(self.spark, catalog, self._schema())
+        try:
+            match inner:
+                case statements.CreateStream():
+                    ddl.draft_stream(inner, acting)
+                case statements.DropObject(kind="STREAM"):
+                    ddl.dropped_stream(inner, acting)
+        except WarehouseError as error:
+            offset = len(explained.source.text) - len(inner.source.text)
+            raise WarehouseError(*error.diagnostics).shifted(offset).located_in(explained.source) from None
 
     def _made_of(self, view: ViewEntry) -> str | None:
         from warehouse.streaming.views import made_of
@@ -528,16 +545,31 @@ class Engine:
         try:
             return self._act(plan, parameters, finish or self._rows)
         except WarehouseError as error:
-            raise error.placed_at(_place(plan)).located_in(plan.source) from None
+            told = self._of_a_variable(plan, error) or error
+            raise told.placed_at(_place(plan)).located_in(plan.source) from None
         except RAISED as error:
             if self._cancelling.asked.is_set():
                 fail("WAREHOUSE_CANCELLED")
             fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
-            raise translate(error, plan.source, fragment).placed_at(_place(plan)) from None
+            said = translate(error, plan.source, fragment)
+            raise (self._of_a_variable(plan, said) or said).placed_at(_place(plan)) from None
         except OSError as error:
             if not is_disk_full(error):
                 raise
             raise translate(error, plan.source).located_in(plan.source) from None
+
+    def _of_a_variable(self, plan: plans.Plan, error: WarehouseError) -> WarehouseError | None:
+        """Return what is to be said of a streaming table whose query names a variable of the session; else None."""
+        told = error.diagnostics[0]
+        unresolved = told.condition.startswith("UNRESOLVED_COLUMN") and told.span is not None
+        if not unresolved or not isinstance(plan, plans.MakeStreamingTable):
+            return None
+        assert told.span
+        name = told.span.of(plan.source.text)
+        if not self.analyzer.is_constant(name):
+            return None
+        known = diagnostic("WAREHOUSE_SESSION_VARIABLE", told.span, name=name)
+        return WarehouseError(known, source=plan.source)
 
     def _act(self, plan: plans.Plan, parameters: Parameters, finish: Finish) -> Result:
         from warehouse.planning.explain import losses
