@@ -23,7 +23,16 @@ from warehouse.catalog.here import standing_in
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
-from warehouse.execution.portable import portable, readable, unique_names, zone_of, zoned
+from warehouse.execution.portable import (
+    Json,
+    portable,
+    readable,
+    unique_names,
+    unpacked,
+    unpacked_schema,
+    zone_of,
+    zoned,
+)
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
@@ -708,7 +717,7 @@ class Engine:
             if not frame.columns:
                 return Result(source)
             table = zoned(readable(portable(frame).toArrow()), zone_of(self.spark))
-            return Result(source, table.schema, iter(table.to_batches()))
+            return Result(source, unpacked_schema(table.schema), map(unpacked, table.to_batches()))
         finally:
             release()
 
@@ -954,6 +963,7 @@ __all__ = [
     "Diagnostic",
     "Engine",
     "Finding",
+    "Json",
     "Parameters",
     "Progress",
     "Result",
@@ -970,5 +980,7 @@ __all__ = [
     "standing_in",
     "statements",
     "unique_names",
+    "unpacked",
+    "unpacked_schema",
     "words_of_ours",
 ]

@@ -221,7 +221,8 @@ def test_one_interrupt_cancels_what_a_server_runs(endpoint: Endpoint, engine: En
 ALL_KINDS = """SELECT struct(1 AS x, array('a"b') AS y) AS s,
     map('k', struct(DATE'2024-01-01' AS d, X'00ff' AS b)) AS m,
     INTERVAL '1' DAY AS d, INTERVAL '1-2' YEAR TO MONTH AS e, 1.50 AS f, TIME'12:00:01.5' AS g, 1 AS a, 2 AS a,
-    parse_json('{"a":1}') AS h, CAST(X'ff41' AS STRING) AS i, NULL AS j;
+    parse_json('{"a":1}') AS h, parse_json('"1"') AS k, CAST(NULL AS VARIANT) AS l,
+    CAST(X'ff41' AS STRING) AS i, NULL AS j;
     SET TIME ZONE 'America/New_York';
     SELECT TIMESTAMP'2024-03-10 06:30:00Z' AS t, array(TIMESTAMP'2024-03-10 06:30:00Z') AS a;
     SET TIME ZONE 'UTC'; SELECT id FROM range(2500) WHERE id % 500 = 0; SELECT id FROM range(0);
@@ -247,6 +248,7 @@ def test_a_server_gives_what_an_engine_gives(
     assert main(["--format", form, "-e", ALL_KINDS], opener=lambda *_, **__: Lent()) == 0
     assert given == capfdbinary.readouterr().out.decode()
     assert "01:30:00" in given and "2000" in given
+    assert ('"h":{"a":1},"k":"1","l":null,' if form == "jsonl" else '"{""a"":1}",1,,') in given
 
 
 def test_a_row_that_a_server_fails_on_is_the_failure_of_its_sql(endpoint: Endpoint, capfdbinary: Any) -> None:

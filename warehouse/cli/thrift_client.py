@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.cli.arguments import UsageError
-from warehouse.engine import Result, split
+from warehouse.engine import Result, split, unpacked, unpacked_schema
 from warehouse.errors import Diagnostic, SourceText, WarehouseError
 
 ARROW = "warehouse.rows.arrow"
@@ -104,7 +104,8 @@ class ThriftEngine:
                     continue
                 if names != [ARROW]:
                     raise ServerError("the server is not warehouse-sql serve, or of an older version", "08004")
-                yield Result(source, pa.ipc.open_stream(first[0][0]).schema, _batches(first[1:], cursor), said)
+                schema = unpacked_schema(pa.ipc.open_stream(first[0][0]).schema)
+                yield Result(source, schema, _batches(first[1:], cursor), said)
             finally:
                 cursor.close()
 
@@ -144,7 +145,7 @@ class ThriftEngine:
 def _batches(parcels: list[tuple[bytes]], cursor: Any) -> Iterator[pa.RecordBatch]:
     while parcels:
         for (parcel,) in parcels:
-            yield from pa.ipc.open_stream(parcel)
+            yield from map(unpacked, pa.ipc.open_stream(parcel))
         with _telling():
             parcels = cursor.fetchmany(PARCELS)
 
