@@ -109,6 +109,7 @@ class Engine:
         self._cancelling, self._of_a_session = Cancelling(spark.sparkContext), False
         self._claims: dict[tuple[str, str], threading.RLock] = {}
         self._temporary: dict[tuple[str, str], ViewEntry] = {}
+        self._when_views: list[Callable[[], None]] = []
         self._rewriting = threading.RLock()
         self._watchers: list[tuple[str, Report]] = []
         self._sessions: WeakSet[Engine] = WeakSet([self])
@@ -460,11 +461,28 @@ class Engine:
         from warehouse.streaming.views import scope_of
 
         self.catalog.put_view(view)
+        self._tell_of_views()
         match scope_of(view.text):
             case "GLOBAL":
                 self._temporary["global", f"global_temp.{view.name}".lower()] = view
             case "TEMPORARY":
                 self._temporary[str(self.spark._jsparkSession.sessionUUID()), view.name.lower()] = view
+
+    def when_views(self, told: Callable[[], None]) -> None:
+        """Have a front door told when there is a view, now or later, that is written anew before it is read.
+
+        A door that gives statements to Spark as they stand has to ``prepare`` queries from then on.
+        """
+        self._when_views.append(told)
+        self._tell_of_views()
+
+    def _tell_of_views(self) -> None:
+        from warehouse.streaming.views import changes
+
+        if self._when_views and any(changes(view) for view in self.catalog.views()):
+            for told in self._when_views:
+                told()
+            self._when_views.clear()
 
     def _forget_temporary(self, name: str) -> None:
         """Forget the text of a temporary view that a statement has dropped, or put another in the place of."""

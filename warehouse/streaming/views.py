@@ -41,6 +41,12 @@ def shape_of(text: str) -> QueryShape | None:
         return None
 
 
+def changes(view: ViewEntry) -> bool:
+    """Say whether what a view's text stands for may change."""
+    shape = shape_of(view.text)
+    return shape is not None and bool(shape.functions or shape.streams)
+
+
 def made_of(home: Path, catalog: Catalog, entry: ViewEntry) -> str | None:
     """Return what streams and table functions in a view stand for now, in short; None if each time for something else.
 
@@ -121,8 +127,7 @@ class Views:
                 fail("WAREHOUSE_VIEW_BROKEN", place, name=".".join(name.parts), reason=reason)
 
     def _is_stale(self, view: ViewEntry) -> bool:
-        shape = shape_of(view.text)
-        if shape is None or not (shape.functions or shape.streams):
+        if not changes(view):
             return False
         now = made_of(self.home, self.catalog, view)
         return now is None or now != view.made_of
