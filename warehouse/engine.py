@@ -20,10 +20,19 @@ import pyarrow as pa
 
 from warehouse.catalog.entries import HIDDEN_SCHEMA, ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.catalog.here import standing_in
-from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, fail, is_secret, without_secrets
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, fail, is_secret, without_secrets
 from warehouse.execution.archive import archiving
 from warehouse.execution.doctor import Finding, examine
-from warehouse.execution.portable import portable, readable, unique_names, zone_of, zoned
+from warehouse.execution.portable import (
+    Json,
+    portable,
+    readable,
+    unique_names,
+    unpacked,
+    unpacked_schema,
+    zone_of,
+    zoned,
+)
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
@@ -99,6 +108,9 @@ class Engine:
         self.tables.mend(moved)
         self._cancelling, self._of_a_session = Cancelling(spark.sparkContext), False
         self._claims: dict[tuple[str, str], threading.RLock] = {}
+        self._temporary: dict[tuple[str, str], ViewEntry] = {}
+        self._when_views: list[Callable[[], None]] = []
+        self._rewriting = threading.RLock()
         self._watchers: list[tuple[str, Report]] = []
         self._sessions: WeakSet[Engine] = WeakSet([self])
         self._guard = threading.Lock()
@@ -370,7 +382,113 @@ class Engine:
         if parameters and not _keeps_its_text(statement):
             analyzer = SparkAnalyzer(self.spark, parameters)
         context = self._context(catalog or self.catalog, parameters or {}, analyzer)
-        return plan(context, statement, self._relations(context.catalog))
+        if catalog is None:
+            self._bring_views_up_to_date(statement)
+        viewed = getattr(statement, "verb", "").endswith("VIEW")
+        before = self._made_of(ViewEntry(context.schema, "", statement.source.text)) if viewed else None
+        planned = plan(context, statement, self._relations(context.catalog))
+        if isinstance(statement, statements.Explain):
+            self._check_of_streams(statement, context.catalog)
+        if viewed and isinstance(planned, plans.RunSpark) and (kept := planned.keep_view):
+            return replace(planned, keep_view=replace(kept, made_of=before or kept.made_of))
+        return planned
+
+    def _check_of_streams(self, explained: statements.Explain, catalog: Catalog) -> None:
+        """Refuse to explain what makes or drops a stream and would be refused itself."""
+        from warehouse.streaming import ddl
+
+        inner, acting = explained.statement, ddl.Acting(self.spark, catalog, self._schema())
+        try:
+            match inner:
+                case statements.CreateStream():
+                    ddl.draft_stream(inner, acting)
+                case statements.DropObject(kind="STREAM"):
+                    ddl.dropped_stream(inner, acting)
+        except WarehouseError as error:
+            offset = len(explained.source.text) - len(inner.source.text)
+            raise WarehouseError(*error.diagnostics).shifted(offset).located_in(explained.source) from None
+
+    def _made_of(self, view: ViewEntry) -> str | None:
+        from warehouse.streaming.views import made_of
+
+        return made_of(self.folder, self.catalog, view)
+
+    def _bring_views_up_to_date(self, statement: statements.Statement) -> None:
+        """Have the views that a statement reads say what their queries say now."""
+        if not self.catalog.views():
+            return
+        from warehouse.streaming.views import Views
+
+        session = str(self.spark._jsparkSession.sessionUUID()) if self._temporary else ""
+        temporary = {name: view for (its, name), view in tuple(self._temporary.items()) if its in (session, "global")}
+        reading = Views(self.spark, self.folder, self.catalog, temporary, self._schema(), self._write_view)
+        try:
+            with self._rewriting:
+                reading.bring_up_to_date(statement)
+        except WarehouseError as error:
+            raise error.located_in(statement.source) from None
+
+    def _write_view(self, view: ViewEntry, made_of: str | None) -> None:
+        """Have Spark keep a view as its statement would make it now, in the schema where that was made."""
+        from warehouse.execution.analyzer import SparkAnalyzer
+        from warehouse.execution.spark_errors import RAISED, translate
+        from warehouse.planning.context import Context
+        from warehouse.planning.lower import plan
+        from warehouse.streaming.views import made_again, scope_of, settings_of
+
+        source, schema, before = made_again(view), view.current or view.schema, self._schema()
+        ends = bool(scope_of(view.text))
+        session = self.spark if ends else self._session_in(schema, settings_of(self.spark, view))
+        context = Context(
+            self.catalog, SparkAnalyzer(session), schema, self.udfs, self.learning.library,
+            lambda: self.learning.models,
+        )  # fmt: skip
+        try:
+            if ends:
+                session.catalog.setCurrentDatabase(schema)
+            planned = plan(context, parse(source), self._relations(self.catalog))
+            assert isinstance(planned, plans.RunSpark)
+            session.sql(planned.fragment.text)
+        except RAISED as error:
+            raise translate(error, source) from None
+        finally:
+            if ends:
+                session.catalog.setCurrentDatabase(before)
+        self._remember(replace(view, made_of=made_of))
+
+    def _remember(self, view: ViewEntry) -> None:
+        """Keep a view's own text, beside what Spark has of it."""
+        from warehouse.streaming.views import scope_of
+
+        self.catalog.put_view(view)
+        self._tell_of_views()
+        match scope_of(view.text):
+            case "GLOBAL":
+                self._temporary["global", f"global_temp.{view.name}".lower()] = view
+            case "TEMPORARY":
+                self._temporary[str(self.spark._jsparkSession.sessionUUID()), view.name.lower()] = view
+
+    def when_views(self, told: Callable[[], None]) -> None:
+        """Have a front door told when there is a view, now or later, that is written anew before it is read.
+
+        A door that gives statements to Spark as they stand has to ``prepare`` queries from then on.
+        """
+        self._when_views.append(told)
+        self._tell_of_views()
+
+    def _tell_of_views(self) -> None:
+        from warehouse.streaming.views import changes
+
+        if self._when_views and any(changes(view) for view in self.catalog.views()):
+            for told in self._when_views:
+                told()
+            self._when_views.clear()
+
+    def _forget_temporary(self, name: str) -> None:
+        """Forget the text of a temporary view that a statement has dropped, or put another in the place of."""
+        if self._temporary:
+            self._temporary.pop((str(self.spark._jsparkSession.sessionUUID()), name.lower()), None)
+            self._temporary.pop(("global", f"global_temp.{name}".lower()), None)
 
     def _context(self, catalog: Catalog, parameters: Parameters, analyzer: SparkAnalyzer) -> Context:
         """Return where the session's statements are planned."""
@@ -432,10 +550,16 @@ class Engine:
         """Return an analyzer that looks names up in ``schema``, whatever the session's current one is by now."""
         from warehouse.execution.analyzer import SparkAnalyzer
 
+        return SparkAnalyzer(self._session_in(schema))
+
+    def _session_in(self, schema: str, settings: Mapping[str, str] | None = None) -> Any:
+        """Return a new session whose current schema is ``schema``, where that is still there."""
         session = self.spark.newSession()
         if session.catalog.databaseExists(schema):
             session.catalog.setCurrentDatabase(schema)
-        return SparkAnalyzer(session)
+        for key, value in (settings or {}).items():
+            session.conf.set(key, value)
+        return session
 
     # ------------------------------------------------------------------ execution
 
@@ -448,16 +572,31 @@ class Engine:
         try:
             return self._act(plan, parameters, finish or self._rows)
         except WarehouseError as error:
-            raise error.placed_at(_place(plan)).located_in(plan.source) from None
+            told = self._of_a_variable(plan, error) or error
+            raise told.placed_at(_place(plan)).located_in(plan.source) from None
         except RAISED as error:
             if self._cancelling.asked.is_set():
                 fail("WAREHOUSE_CANCELLED")
             fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
-            raise translate(error, plan.source, fragment).placed_at(_place(plan)) from None
+            said = translate(error, plan.source, fragment)
+            raise (self._of_a_variable(plan, said) or said).placed_at(_place(plan)) from None
         except OSError as error:
             if not is_disk_full(error):
                 raise
             raise translate(error, plan.source).located_in(plan.source) from None
+
+    def _of_a_variable(self, plan: plans.Plan, error: WarehouseError) -> WarehouseError | None:
+        """Return what is to be said of a streaming table whose query names a variable of the session; else None."""
+        told = error.diagnostics[0]
+        unresolved = told.condition.startswith("UNRESOLVED_COLUMN") and told.span is not None
+        if not unresolved or not isinstance(plan, plans.MakeStreamingTable):
+            return None
+        assert told.span
+        name = told.span.of(plan.source.text)
+        if not self.analyzer.is_constant(name):
+            return None
+        known = diagnostic("WAREHOUSE_SESSION_VARIABLE", told.span, name=name)
+        return WarehouseError(known, source=plan.source)
 
     def _act(self, plan: plans.Plan, parameters: Parameters, finish: Finish) -> Result:
         from warehouse.planning.explain import losses
@@ -474,13 +613,15 @@ class Engine:
                 with self.kept.reshaped(self.spark, plan.reshapes, self._schema()):
                     frame = self.spark.sql(fragment.text, args=dict(parameters) or None)
                 frame = _without_ours(frame) if plan.lists else frame
+                if forget:
+                    self.catalog.drop_view(forget.schema, forget.name)
+                if plan.target and "VIEW" in fragment.text[:60].upper():
+                    self._forget_temporary(plan.target)
                 if keep:
-                    self.catalog.put_view(keep)
+                    self._remember(keep)
                     with self._guard:
                         sessions = list(self._sessions)
                     self._serve_models(sessions)  # the view may ask models, and be read in sessions that do not
-                elif forget:
-                    self.catalog.drop_view(forget.schema, forget.name)
                 result = finish(source, frame, lambda: None)
                 warnings = self.kept.keep(self.spark, plan.keeping, self._schema()) if plan.keeping else []
                 return replace(result, warnings=tuple(warnings))
@@ -594,7 +735,7 @@ class Engine:
             if not frame.columns:
                 return Result(source)
             table = zoned(readable(portable(frame).toArrow()), zone_of(self.spark))
-            return Result(source, table.schema, iter(table.to_batches()))
+            return Result(source, unpacked_schema(table.schema), map(unpacked, table.to_batches()))
         finally:
             release()
 
@@ -840,6 +981,7 @@ __all__ = [
     "Diagnostic",
     "Engine",
     "Finding",
+    "Json",
     "Parameters",
     "Progress",
     "Result",
@@ -856,5 +998,7 @@ __all__ = [
     "standing_in",
     "statements",
     "unique_names",
+    "unpacked",
+    "unpacked_schema",
     "words_of_ours",
 ]

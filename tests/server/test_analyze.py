@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.server.conftest import Jdbc
 
 
@@ -14,6 +16,7 @@ def test_a_client_sees_what_ran(schema: str, jdbc: Jdbc) -> None:
     ((told,),) = jdbc.run(f"EXPLAIN ANALYZE {query}")
     assert jdbc.columns() == [("plan", "string")]
     assert "rows out: 1, thrown away" in told
+    assert re.search(r"== Stages ==\n(?!none)", told), told
     assert "it was run first, as it was likely small, and the left side was never shuffled" in told
     ((rows,),) = jdbc.run(query)
     jdbc.run("SET spark.warehouse.join.smallSideFirst = false")

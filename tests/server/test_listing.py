@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pyspark
 import pytest
 
 from tests.server.conftest import Jdbc
+from tests.server.test_sessions import wait_until
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.server.endpoint import Endpoint
@@ -195,14 +198,31 @@ def test_the_server_from_the_command_line(endpoint: Endpoint, things: str, capfd
     assert capfdbinary.readouterr().out.decode().splitlines()[:2] == ["s", "ü"]
     assert main([*over_http, "-e", "SELECT nope"]) == 1
     assert b"        ^^^^" in capfdbinary.readouterr().err
-    for nobody in ("127.0.0.1:1", "http://127.0.0.1:1"):
+    for nobody in ("127.0.0.1:1", "http://127.0.0.1:1", "nohost.invalid:10000"):
         assert main(["--server", nobody, "-e", "SELECT 1"]) == 2
+        (told,) = capfdbinary.readouterr().err.decode().splitlines()
+        assert f"--server {nobody}: " in told
+
+
+def test_one_interrupt_cancels_what_a_server_runs(endpoint: Endpoint, engine: Engine) -> None:
+    command = [sys.executable, "-m", "warehouse.cli.main", "--server", f"127.0.0.1:{endpoint.port}", "-e"]
+    asked = subprocess.Popen(
+        [*command, "SELECT count(*) FROM range(100000000000) WHERE sha2(string(id), 256) LIKE '%zz'"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    running = engine.spark.sparkContext.statusTracker()
+    wait_until(lambda: running.getActiveStageIds())
+    asked.send_signal(signal.SIGINT)
+    said = asked.communicate(timeout=10)[1]
+    assert asked.returncode == 130 and "cancelled" in said, said
+    wait_until(lambda: not running.getActiveStageIds())
 
 
 ALL_KINDS = """SELECT struct(1 AS x, array('a"b') AS y) AS s,
     map('k', struct(DATE'2024-01-01' AS d, X'00ff' AS b)) AS m,
     INTERVAL '1' DAY AS d, INTERVAL '1-2' YEAR TO MONTH AS e, 1.50 AS f, TIME'12:00:01.5' AS g, 1 AS a, 2 AS a,
-    parse_json('{"a":1}') AS h, CAST(X'ff41' AS STRING) AS i, NULL AS j;
+    parse_json('{"a":1}') AS h, parse_json('"1"') AS k, CAST(NULL AS VARIANT) AS l,
+    CAST(X'ff41' AS STRING) AS i, NULL AS j;
     SET TIME ZONE 'America/New_York';
     SELECT TIMESTAMP'2024-03-10 06:30:00Z' AS t, array(TIMESTAMP'2024-03-10 06:30:00Z') AS a;
     SET TIME ZONE 'UTC'; SELECT id FROM range(2500) WHERE id % 500 = 0; SELECT id FROM range(0);
@@ -228,6 +248,7 @@ def test_a_server_gives_what_an_engine_gives(
     assert main(["--format", form, "-e", ALL_KINDS], opener=lambda *_, **__: Lent()) == 0
     assert given == capfdbinary.readouterr().out.decode()
     assert "01:30:00" in given and "2000" in given
+    assert ('"h":{"a":1},"k":"1","l":null,' if form == "jsonl" else '"{""a"":1}",1,,') in given
 
 
 def test_a_row_that_a_server_fails_on_is_the_failure_of_its_sql(endpoint: Endpoint, capfdbinary: Any) -> None:

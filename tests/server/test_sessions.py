@@ -306,3 +306,27 @@ def test_every_statement_leaves_a_line(engine: Engine, pyhive: Callable[..., Any
     told = [(line["verb"], line["ended"], line["condition"]) for line in mine if line["event"] == "statement"]
     assert told[-2:] == [("SELECT", "finished", None), ("SELECT", "failed", "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")]
     assert "a secret" not in log.read_text()
+
+
+def test_a_view_says_what_its_query_says_now(schema: str, pyhive: Callable[..., Any], tmp_path: Path) -> None:
+    one, two = pyhive().cursor(), pyhive("eve").cursor()
+
+    def rows(asking: Any, text: str) -> list[Any]:
+        asking.execute(text)
+        return asking.fetchall() if asking.description else []
+
+    for asking in (one, two):
+        rows(asking, f"USE {schema}")
+    (tmp_path / "1.json").write_text('{"k": "a"}\n')
+    rows(one, f"CREATE STREAM s (k STRING) USING json OPTIONS (path '{tmp_path}')")
+    rows(one, "CREATE STREAMING TABLE t AS SELECT k FROM STREAM s")
+    rows(one, "CREATE VIEW steps AS SELECT step FROM stream_progress('t')")
+    rows(one, "CREATE TEMPORARY VIEW newest AS SELECT max(step) FROM stream_progress('t')")
+    rows(two, "CREATE TEMPORARY VIEW newest AS SELECT -max(step) FROM stream_progress('t')")
+    (tmp_path / "2.json").write_text('{"k": "b"}\n')
+    rows(one, "REFRESH STREAMING TABLE t")
+    assert rows(two, "SELECT * FROM steps") == [(1,), (2,)]
+    assert (rows(one, "SELECT * FROM newest"), rows(two, "SELECT * FROM newest")) == ([(2,)], [(-2,)])
+    rows(two, "DROP STREAMING TABLE t")
+    with pytest.raises(Exception, match="The view steps can no longer be read: There is no streaming table t"):
+        rows(two, "SELECT * FROM steps")

@@ -101,6 +101,31 @@ def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, wor
     assert "__w_" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "condition", "words"),
+    [
+        ("CREATE STREAMING TABLE twice AS SELECT * FROM STREAM panes('passed')", "WAREHOUSE_COLUMNS_OF_PANES", "*"),
+        ("CREATE STREAMING TABLE twice AS SELECT k, v AS _step FROM STREAM t", "WAREHOUSE_COLUMNS_OF_PANES",
+         "v AS _step"),
+        ("CREATE STREAMING TABLE few AS SELECT k FROM STREAM t WHERE v > most", "WAREHOUSE_SESSION_VARIABLE", "most"),
+        ("CREATE STREAMING TABLE few AS SELECT sum(v + most) AS n FROM STREAM t WINDOW GLOBAL TRIGGER EVERY ROW",
+         "WAREHOUSE_SESSION_VARIABLE", "most"),
+        ("EXPLAIN DROP STREAM nope", "WAREHOUSE_STREAM_NOT_FOUND", "nope"),
+        ("EXPLAIN CREATE STREAM clock USING rate", "WAREHOUSE_STREAM_EXISTS", "clock"),
+        ("EXPLAIN CREATE STREAM clocks USING rates", "WAREHOUSE_STREAM_FORMAT_UNKNOWN", "rates"),
+        ("CREATE STREAMING TABLE sent TBLPROPERTIES ('kafka.topic' = 'x') AS SELECT k FROM STREAM t",
+         "WAREHOUSE_KAFKA_SINK_PROPERTY", "'kafka.topic'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_made_is_pointed_at(rows: Rows, text: str, condition: str, words: str) -> None:
+    rows("CREATE STREAMING TABLE IF NOT EXISTS passed AS SELECT k, v FROM STREAM t; DECLARE OR REPLACE most = 2")
+    rows("CREATE STREAM IF NOT EXISTS clock USING rate")
+    with pytest.raises(WarehouseError) as caught:
+        rows(text)
+    (found, *_) = caught.value.diagnostics
+    assert (found.condition, found.span and found.span.of(text)) == (condition, words)
+
+
 def test_a_table_that_is_called_stream(rows: Rows) -> None:
     rows("CREATE TABLE `stream` AS SELECT v AS x, ts FROM t; CREATE TABLE left AS SELECT 7 AS x")
     assert rows("SELECT count(*) AS n FROM STREAM `stream`") == [{"n": 4}]

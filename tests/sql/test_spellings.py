@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.statements import Rows, rows_of
+from warehouse.errors import WarehouseError
 
 PLAYS = [
     ("red", 5.1, "12:00:27"),
@@ -212,3 +213,31 @@ def test_explain_says_what_was_understood(rows: Rows) -> None:
         assert "how many are live" in told["plan"] or "at most" in told["plan"]
     (told,) = rows(f"EXPLAIN {spelled('sessions', 'STREAM s')[2]}")
     assert "where:  SESSIONS, GAP 1 minute 30 seconds\n" in told["plan"]
+
+
+@pytest.mark.parametrize("delay", ["'10 seconds'", "INTERVAL '10 seconds'", "INTERVAL 10 SECONDS"])
+def test_a_watermark_of_what_is_no_stream(rows: Rows, delay: str) -> None:
+    rows("CREATE STREAMING TABLE IF NOT EXISTS every_row AS SELECT n, k, x, ts FROM STREAM s")
+    block = "GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES)"
+    for relation in ("t", "(SELECT * FROM t)", "panes('every_row')"):
+        told = rows(f"SELECT k, count(*) AS n FROM {relation} WATERMARK ts DELAY OF {delay} AS r {block} ORDER BY ALL")
+        assert told == rows(f"SELECT k, count(*) AS n FROM {relation} {block} ORDER BY ALL"), relation
+    assert rows(f"SELECT count(*) AS n FROM t WATERMARK ts DELAY OF {delay}") == [{"n": 8}]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "FROM t GROUP BY k {} TRIGGER EVERY ROW",
+        "FROM t GROUP BY k {} WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES)",
+        "FROM STREAM s GROUP BY k, window(ts, '2 minutes') {}",
+    ],
+)
+def test_a_named_window_beside_clauses_of_ours(rows: Rows, block: str) -> None:
+    inline = rows(f"SELECT k, rank() OVER (ORDER BY sum(n), k) AS r {block.format('')} ORDER BY ALL")
+    named = block.format("WINDOW w AS (ORDER BY sum(n), k), other AS w")
+    assert rows(f"SELECT k, rank() OVER w AS r {named} ORDER BY ALL") == inline
+    assert rows(f"SELECT k, rank() OVER other AS r {named} ORDER BY ALL") == inline
+    with pytest.raises(WarehouseError) as caught:
+        rows(f"SELECT k, rank() OVER w AS r {block.format('WINDOW w AS (ORDER BY sum(nope))')}")
+    assert "nope" in caught.value.render().splitlines()[2] and "^^^^" in caught.value.render()

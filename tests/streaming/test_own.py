@@ -212,6 +212,10 @@ def test_options_and_names_that_are_none_are_said(
 
     place, told = refused("WINDOW mine (at, SIZE INTERVAL 1 MINUTE)")
     assert place == "SIZE" and "SIZE is no argument of mine" in told and "WINDOW mine (at, size)" in told
+    (tmp_path / "day_sessions.py").write_text((EXAMPLES / "day_sessions.py").read_text())
+    place, told = refused("WINDOW day_sessions (at, GAP INTERVAL 30 MINUTES)")
+    assert place == "GAP" and "GAP is no argument of day_sessions" in told
+    (tmp_path / "day_sessions.py").unlink()
     place, told = refused("WINDOW mines (at, INTERVAL 1 MINUTE)")
     assert place == "mines" and f"those of {tmp_path.name}/ (mine; torn.py cannot be read as Python)" in told
     assert "Did you mean mine?" in told

@@ -197,3 +197,32 @@ def test_no_table_recurses_over_a_stream(rows: Rows) -> None:
         (told,) = caught.value.diagnostics
         assert told.condition == "WAREHOUSE_RECURSIVE_STREAM"
         assert told.span and statement[told.span.start :].startswith("r WHERE")
+
+
+def test_views_say_what_their_query_says_now(rows: Rows) -> None:
+    table = f"STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW"
+    rows(f"CREATE {table}; CREATE TABLE plain AS SELECT 1 AS one")
+    rows("CREATE VIEW steps (number COMMENT 'of the step') AS SELECT step FROM stream_progress('total')")
+    rows("CREATE TEMP VIEW live AS SELECT k, changed_in_step FROM stream_state('total')")
+    rows("CREATE VIEW over_both AS SELECT count(*) AS n FROM steps JOIN (SELECT * FROM panes('total')) ON number > 0")
+    rows("CREATE TEMP VIEW many AS SELECT count(*) > 0 AS some FROM partition_stats('plain')")
+    assert rows("SELECT * FROM steps") == [{"number": 1}, {"number": 2}, {"number": 3}]
+    rows("DROP STREAMING TABLE total")
+    error = refused(rows, "SELECT * FROM over_both")
+    assert error.condition == "WAREHOUSE_VIEW_BROKEN"
+    assert "The view over_both can no longer be read: There is no streaming table total" in error.render()
+    home = rows("SELECT current_schema() AS name")[0]["name"]
+    rows(f"CREATE {table}; USE default")
+    try:
+        rows(f"REFRESH STREAMING TABLE {home}.total FULL")
+        assert rows("SELECT * FROM live") == [{"k": "a", "changed_in_step": 3}]
+        assert rows(f"SELECT * FROM {home}.over_both") == rows(f"SELECT count(*) * 3 AS n FROM panes('{home}.total')")
+        assert rows("SELECT * FROM many") == [{"some": True}]
+        rows(f"ALTER VIEW {home}.steps RENAME TO {home}.numbers; REFRESH STREAMING TABLE {home}.total FULL")
+        assert rows(f"SELECT count(number) AS n FROM {home}.numbers") == [{"n": 3}]
+        assert "of the step" in str(rows(f"DESCRIBE {home}.numbers"))
+    finally:
+        rows("DROP VIEW live; DROP VIEW many")
+    assert refused(rows, "CREATE VIEW v AS SELECT * FROM cache_stats('plain')").condition == "WAREHOUSE_STATS_IN_VIEW"
+    text = f"CREATE FUNCTION f() RETURNS TABLE RETURN SELECT step FROM stream_progress('{home}.total')"
+    assert refused(rows, text).condition == "WAREHOUSE_RELATION_IN_FUNCTION"

@@ -36,6 +36,7 @@ class Recording:
         self._spark, self._context = spark, spark.sparkContext
         self._tag = f"recording-{secrets.token_hex(8)}"
         self._drained: Any = None
+        self._around = NO_EXECUTION
         self.seconds = 0.0
 
     def __enter__(self) -> Recording:
@@ -62,6 +63,7 @@ class Recording:
         if execution.executedPlan().getClass().getSimpleName() == "CommandResultExec":
             return ", ".join(f"{name}: {value}" for row in frame.take(1) for name, value in row.asDict().items())
         self._drained = execution
+        self._around = int(self._context.getLocalProperty("spark.sql.execution.id") or NO_EXECUTION)
         return f"rows out: {int(execution.toRdd().count()):,}, thrown away"
 
     def runs(self) -> list[Ran]:
@@ -77,7 +79,7 @@ class Recording:
         """Return the stages that had tasks, Delta's own left out, in order."""
         ours = {number for number, _ in self._executions()}
         if self._drained is not None:
-            ours.add(NO_EXECUTION)
+            ours.add(self._around)
         stages = []
         for line in self._recorder.stages().splitlines():
             number, execution, *measured = map(int, line.split())

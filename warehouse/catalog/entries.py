@@ -154,11 +154,19 @@ class StreamingTableEntry(_Named):
 
 @dataclass(frozen=True)
 class ViewEntry(_Named):
-    """A view whose query holds something of ours, with the CREATE VIEW statement as the user wrote it."""
+    """A view whose query holds something of ours, with the CREATE VIEW statement as the user wrote it.
+
+    Attributes:
+        current: the schema in which its query's names without one are looked up; None for the view's own.
+        made_of: what streams and table functions in it stood for when Spark was given it (``streaming.views``); None
+            where that is not known.
+    """
 
     schema: str
     name: str
     text: str
+    current: str | None = None
+    made_of: str | None = None
 
 
 @dataclass(frozen=True)

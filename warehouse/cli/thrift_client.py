@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import getpass
+import logging
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,13 +18,17 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.cli.arguments import UsageError
-from warehouse.engine import Result, split
+from warehouse.engine import Result, split, unpacked, unpacked_schema
 from warehouse.errors import Diagnostic, SourceText, WarehouseError
 
 ARROW = "warehouse.rows.arrow"
 """What a session is told to get its rows in Arrow's format, and the one column in which they come then."""
 PARCELS = 2
 """How many are fetched at once: the first of a result has its schema alone, the others up to a thousand rows."""
+
+
+LONGEST_PAUSE = 0.1
+"""Seconds between two questions whether a statement has run; the first ones follow each other quickly."""
 
 
 class ServerError(WarehouseError):
@@ -51,6 +57,7 @@ class ThriftEngine:
             from pyhive import hive
         except ImportError:
             raise UsageError("--server needs a client: pip install 'warehouse[client]'") from None
+        logging.getLogger("thrift").setLevel(logging.CRITICAL + 1)  # what it says of a failure is said here
         user = os.environ.get("WAREHOUSE_USER") or getpass.getuser()
         password = os.environ.get("WAREHOUSE_PASSWORD") or ""
         try:
@@ -59,9 +66,10 @@ class ThriftEngine:
                 thrift_transport=transport, configuration={f"set:hivevar:{ARROW}": "true"}
             )
         except Exception as error:
-            said = getattr(error, "message", None) or str(error) or type(error).__name__
+            cause = getattr(getattr(error, "inner", None), "strerror", None)
+            said = cause or getattr(error, "message", None) or str(error) or type(error).__name__
             raise UsageError(f"--server {address}: {said}") from None
-        self._cursor: Any = None
+        self._asked = threading.Event()
 
     def split(self, text: str, name: str | None = None) -> list[SourceText]:
         """Return the statements of a text."""
@@ -82,10 +90,12 @@ class ThriftEngine:
             WarehouseError: as the server tells it.
         """
         for source in [text] if isinstance(text, SourceText) else split(text):
-            cursor = self._cursor = self._connection.cursor(arraysize=PARCELS)
+            self._asked.clear()
+            cursor = self._connection.cursor(arraysize=PARCELS)
             try:
                 with _telling():
-                    cursor.execute(source.text)
+                    cursor.execute(source.text, async_=True)
+                    self._wait(cursor)
                     said = " ".join(cursor.fetch_logs()[-1:]) or None
                     names = [name for name, *_ in cursor.description or ()]
                     first = cursor.fetchmany(PARCELS)
@@ -94,15 +104,38 @@ class ThriftEngine:
                     continue
                 if names != [ARROW]:
                     raise ServerError("the server is not warehouse-sql serve, or of an older version", "08004")
-                yield Result(source, pa.ipc.open_stream(first[0][0]).schema, _batches(first[1:], cursor), said)
+                schema = unpacked_schema(pa.ipc.open_stream(first[0][0]).schema)
+                yield Result(source, schema, _batches(first[1:], cursor), said)
             finally:
-                self._cursor = None
                 cursor.close()
 
+    def _wait(self, cursor: Any) -> None:
+        """Wait until a statement has run; one that is no longer wanted is cancelled.
+
+        Whoever asks for that is on another thread, and the connection carries one call at a time.
+
+        Raises:
+            ServerError: it failed, or was cancelled.
+        """
+        from TCLIService.ttypes import TOperationState as State
+
+        pause = 0.001
+        while True:
+            told = cursor.poll(get_progress_update=False)
+            if told.operationState == State.FINISHED_STATE:
+                return
+            if told.operationState == State.ERROR_STATE:
+                raise ServerError(told.errorMessage, told.sqlState)
+            gone = told.operationState not in (State.INITIALIZED_STATE, State.PENDING_STATE, State.RUNNING_STATE)
+            if gone or self._asked.wait(pause):
+                if not gone:
+                    cursor.cancel()
+                raise ServerError("the statement was cancelled", "HY008")
+            pause = min(2 * pause, LONGEST_PAUSE)
+
     def cancel(self) -> None:
-        """Cancel the statement that runs."""
-        if self._cursor is not None:
-            self._cursor.cancel()
+        """Have the statement that runs cancelled, from any thread."""
+        self._asked.set()
 
     def close(self) -> None:
         """Leave the server."""
@@ -112,7 +145,7 @@ class ThriftEngine:
 def _batches(parcels: list[tuple[bytes]], cursor: Any) -> Iterator[pa.RecordBatch]:
     while parcels:
         for (parcel,) in parcels:
-            yield from pa.ipc.open_stream(parcel)
+            yield from map(unpacked, pa.ipc.open_stream(parcel))
         with _telling():
             parcels = cursor.fetchmany(PARCELS)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,8 +15,58 @@ _AS_TEXT = frozenset({"variant", "yearmonthinterval", "interval"})
 """Types that Arrow has none for, or, as for VARIANT, one that says nothing."""
 
 
+_JSON = "__w_json"
+"""The one field of the struct in which a VARIANT travels, so that whoever reads it knows that it is JSON."""
+
+
+class Json(pa.ExtensionType):
+    """A VARIANT, kept as JSON; to Python it is the text that Spark casts it to."""
+
+    def __init__(self) -> None:
+        """Return the type."""
+        super().__init__(pa.string(), "warehouse.json")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> Json:
+        return cls()
+
+    def __arrow_ext_scalar_class__(self) -> type:
+        return _JsonScalar
+
+
+class _JsonScalar(pa.ExtensionScalar):
+    def as_py(self, **given: Any) -> str | None:
+        text = self.value.as_py() if self.value is not None else None
+        return json.loads(text) if text and text.startswith('"') else text
+
+
+def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch of what ``portable`` gave with each VARIANT in a column of its type."""
+    if not any(map(_is_packed, batch.schema.types)):
+        return batch
+    columns = [
+        pa.ExtensionArray.from_storage(Json(), column.flatten()[0]) if _is_packed(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=unpacked_schema(batch.schema))
+
+
+def unpacked_schema(schema: pa.Schema) -> pa.Schema:
+    """Return the schema of what ``unpacked`` returns."""
+    return pa.schema([field.with_type(Json()) if _is_packed(field.type) else field for field in schema])
+
+
+def _is_packed(kind: pa.DataType) -> bool:
+    return pa.types.is_struct(kind) and kind.num_fields == 1 and kind.field(0).name == _JSON
+
+
 def portable(frame: DataFrame) -> DataFrame:
     """Return ``frame`` with text for types that Arrow readers do not know, and with fields as they may be.
+
+    A VARIANT that is a column is packed into a struct of its JSON, to be ``unpacked`` where it is read.
 
     A field that is never NULL has no value where its struct is NULL, and PyArrow refuses that, as it does the elements
     of an empty list, which are of no type and never NULL, and two fields of a name.
@@ -27,6 +78,9 @@ def portable(frame: DataFrame) -> DataFrame:
         return frame
     apart = frame.toDF(*(f"c{i}" for i in range(len(wanted))))  # a result's names may be any, and the same twice
     chosen = [F.col(f"c{i}").cast(kind) if kind else F.col(f"c{i}") for i, kind in enumerate(wanted)]
+    for i, field in enumerate(frame.schema.fields):
+        if field.dataType.typeName() == "variant":
+            chosen[i] = F.struct(F.to_json(F.col(f"c{i}")).alias(_JSON))
     return apart.select(*(column.alias(name) for column, name in zip(chosen, frame.columns, strict=True)))
 
 

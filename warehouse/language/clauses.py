@@ -190,7 +190,9 @@ def _means_ours(cursor: Cursor) -> bool:
     kind = cursor.token
     inner = cursor.tokens[cursor.at + 2 : cursor.closing(cursor.at + 1)]
     options = any(t.upper in ("SIZE", "EVERY", "GAP") and b.upper == "," for b, t in pairwise(inner))
-    return kind.upper in _OTHER_NAMES or (options and close_to(kind, KINDS) is not None)
+    meant = close_to(kind, KINDS)
+    misspelt = meant is not None and abs(len(kind.text) - len(meant)) < 4
+    return kind.upper in _OTHER_NAMES or (options and misspelt)
 
 
 def _own_window(cursor: Cursor, first: int) -> OwnWindow:

@@ -78,6 +78,7 @@ class _Scan:
             tuple(sorted(found.relations, key=lambda r: r.span)),
             tuple(sorted(found.calls, key=lambda c: (c.span.start, -c.span.end))),
             tuple(sorted(found.models, key=lambda c: (c.span.start, -c.span.end))),
+            tuple(sorted(found.delays, key=lambda d: d.span)),
         )
         return respelt(self.cursor, shape)
 

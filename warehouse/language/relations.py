@@ -23,6 +23,7 @@ from warehouse.language.literals import split_name, string_value
 from warehouse.language.model_calls import model_call, model_call_here
 from warehouse.language.statements import (
     Cte,
+    Interval,
     ModelCall,
     Name,
     QueryBlock,
@@ -52,6 +53,7 @@ class Found:
     relations: list[RelationReference] = field(default_factory=list)
     calls: list[WindowCall] = field(default_factory=list)
     models: list[ModelCall] = field(default_factory=list)
+    delays: list[Interval] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -324,8 +326,12 @@ class Relations:
         return found
 
     def _watermark(self, end: int) -> Watermark | None:
-        cursor = self.cursor
-        return watermark_clause(cursor, end) if self._watermark_here(end) else None
+        if not self._watermark_here(end):
+            return None
+        watermark = watermark_clause(self.cursor, end)
+        if watermark.delay.span.of(self.cursor.source.text)[-1] in "'\"":
+            self.found.delays.append(watermark.delay)
+        return watermark
 
     # ---------------------------------------------------------------- around a relation
 
@@ -437,7 +443,7 @@ def option_list(
         if pairs:
             cursor.expect(",", clause, example)
         key = (
-            cursor.string(clause, example)
+            string_value(cursor.take().text)
             if cursor.token.kind is Kind.STRING
             else ".".join(cursor.name(clause, example).parts)
         )

@@ -436,6 +436,7 @@ class QueryShape:
         blocks: all SELECT blocks, outermost first at equal starts.
         calls: the table functions that assign windows, outermost first at equal starts.
         models: the table functions that ask models, outermost first at equal starts.
+        delays: the delays of watermarks that are strings without a unit behind them, which Spark does not take.
     """
 
     span: Span
@@ -446,11 +447,13 @@ class QueryShape:
     relations: tuple[RelationReference, ...]
     calls: tuple[WindowCall, ...] = ()
     models: tuple[ModelCall, ...] = ()
+    delays: tuple[Interval, ...] = ()
 
     @property
     def ours(self) -> bool:
         """Say whether anything in the query needs lowering."""
-        return bool(self.streams or self.functions or self.calls or self.models or any(b.clauses for b in self.blocks))
+        found = self.streams or self.functions or self.calls or self.models or self.delays
+        return bool(found or any(b.clauses for b in self.blocks))
 
 
 # ---------------------------------------------------------------- statements

@@ -48,6 +48,13 @@ def own_unit_at(cursor: Cursor, at: int) -> bool:
 def trigger_clause(cursor: Cursor) -> TriggerClause:
     """Return the clause at the cursor, which stands on TRIGGER."""
     first = cursor.at
+    try:
+        return _trigger(cursor, first)
+    except RecursionError:
+        fail("WAREHOUSE_TRIGGER_TOO_DEEP", cursor.tokens[first].span)
+
+
+def _trigger(cursor: Cursor, first: int) -> TriggerClause:
     cursor.take()
     if cursor.accept("ONCE"):
         cursor.expect("(", "TRIGGER ONCE", "TRIGGER ONCE (AT WATERMARK)")

@@ -137,6 +137,10 @@ def _stateless(
     columns = context.analyzer.columns(analyzed)
     checks.check_places(context, analyzed, sources)
     checks.distinct_names((column.name, roots[0].select) for column in columns)
+    items = roots[0].items
+    star = next((item.span for item in items if item.star), roots[0].select)
+    places = [item.span for item in items] if len(items) == len(columns) else [star] * len(columns)
+    checks.own_names((column.name, place) for column, place in zip(columns, places, strict=True))
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
         fail("WAREHOUSE_STAR_IN_UNION", hidden_before[0].items[0].span)
@@ -184,7 +188,9 @@ def _windowed(
     context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock
 ) -> StreamingQuery:
     bound = writer.bound(block, lambda fragment: fragment.text)
-    checks.distinct_names((o.name, i.span) for o, i in zip(bound.query.outputs, block.items, strict=True))
+    named = [(o.name, i.span) for o, i in zip(bound.query.outputs, block.items, strict=True)]
+    checks.distinct_names(named)
+    checks.own_names(named)
     retracted = any(s.retracts for s in sources)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),

@@ -16,7 +16,7 @@ from warehouse.language.statements import Mode, QueryBlock
 from warehouse.language.tokens import Token
 from warehouse.planning import scan
 from warehouse.planning.context import Context
-from warehouse.planning.sources import STREAM_MARK, StreamSource
+from warehouse.planning.sources import PANE_COLUMNS, STREAM_MARK, StreamSource
 from warehouse.planning.text import Text
 
 
@@ -270,6 +270,15 @@ def check_deterministic(context: Context, query: Fragment, place: Span) -> None:
     """Refuse a query that may give something else when its step is repeated, at the words at fault or at ``place``."""
     if not context.analyzer.is_deterministic(query):
         fail("WAREHOUSE_NONDETERMINISTIC", context.analyzer.unrepeatable(query) or place)
+
+
+def own_names(named: Iterable[tuple[str, Span]]) -> None:
+    """Refuse columns with the names of those that each streaming table has beside them."""
+    taken = {column.name for column in PANE_COLUMNS}
+    found = [(name, place) for name, place in named if name.lower() in taken]
+    if found:
+        names = ", ".join(name for name, _ in found)
+        fail("WAREHOUSE_COLUMNS_OF_PANES", found[0][1], names=names)
 
 
 def distinct_names(named: Iterable[tuple[str, Span]]) -> None:

@@ -11,6 +11,7 @@ from warehouse.language.parser import parse
 from warehouse.language.statements import Cte, QueryShape, RelationReference, Statement
 from warehouse.language.tokens import tokenize
 from warehouse.planning.context import Context
+from warehouse.planning.named_windows import next_use
 from warehouse.planning.predictions import predicted
 from warehouse.planning.render import FunctionRelation, Writer, cte_columns, cte_of
 from warehouse.planning.sources import typed_empty
@@ -47,7 +48,7 @@ def expand(context: Context, source: SourceText, query: QueryShape, function: Fu
     text = _read(fragment.text)
     for _ in range(MOST_EXPANSIONS):
         try:
-            edit = _next_expansion(context, text) or _next_prediction(context, text, function)
+            edit = _next_expansion(context, text) or next_use(text) or _next_prediction(context, text, function)
         except WarehouseError as error:
             raise pointed_back(error, fragment, source) from None
         if edit is None:
@@ -75,7 +76,7 @@ def _without_dead_ctes(text: Text) -> Text:
     return replace(text, shape=kept, without=tuple(dead))
 
 
-def _next_expansion(context: Context, text: Text) -> tuple[Span, str] | None:
+def _next_expansion(context: Context, text: Text) -> tuple[Span, Fragment | str] | None:
     streaming = [c for c in text.shape.ctes if any(c.query.covers(s.span) for s in text.shape.streams)]
     for reference in text.shape.relations:
         alias = reference.alias or quote_name(reference.name.last)

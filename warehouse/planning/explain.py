@@ -261,4 +261,6 @@ def act(plan: plans.Plan) -> str:
             return f"tell about {described.kind.lower()} {described.name.span.of(described.source.text)}"
         case plans.Nothing(message=message):
             return message
+        case plans.DropModel(entry=model):
+            return f"drop model {model.qualified} with all its versions"
     return type(plan).__name__

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from warehouse.catalog.entries import ModelEntry, Pairs, StreamingTableEntry, ViewEntry, new_id, quote_name
+from warehouse.catalog.entries import ModelEntry, Pairs, StreamingTableEntry, ViewEntry, new_id, qualified, quote_name
 from warehouse.catalog.store import Catalog
 from warehouse.errors import SourceText, Span, WarehouseError, fail, without_secrets
 from warehouse.language.fragments import Fragment, of, quoted, rewritten
-from warehouse.language.literals import string_literal
+from warehouse.language.literals import split_name, string_literal
 from warehouse.language.parser import parse
 from warehouse.language.statements import (
     CreateStream,
@@ -37,6 +37,8 @@ from warehouse.planning.arguments import advice
 from warehouse.planning.bind_streaming import bind_streaming, repeats
 from warehouse.planning.checks import distinct_names
 from warehouse.planning.context import Context
+from warehouse.planning.expand import pointed_back
+from warehouse.planning.named_windows import written_out
 from warehouse.planning.predictions import asked, refuse_in_view
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
 from warehouse.planning.replacement import Verdict, Version, harm, judge, rebuild, with_readers
@@ -157,15 +159,37 @@ def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark
     if statement.verb == "SHOW CREATE" and (made := _as_made(context, statement.target)):
         return plans.RunSpark(source, of(f"SELECT {string_literal(made)} AS createtab_stmt"))
     forget = _checked_target(context, statement.verb, statement.target)
+    keep = None
+    if forget and statement.verb == "ALTER VIEW" and statement.target:
+        forget, keep = _altered(context, statement, statement.target, forget)
     keeping, edits = _keeping(context, statement.source, statement.verb, statement.target)
     whole = rewritten(source.text, Span(0, len(source.text)), edits)
     target = statement.target.last if statement.target else None
     drops = dropped_with(context, statement)
     reshapes = statement.target if _reshapes(statement) else None
     return plans.RunSpark(
-        source, whole, target, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes,
+        source, whole, target, keep_view=keep, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes,
         lists=statement.verb.startswith("SHOW"),
     )  # fmt: skip
+
+
+def _altered(
+    context: Context, statement: SparkStatement, target: Name, view: ViewEntry
+) -> tuple[ViewEntry | None, ViewEntry | None]:
+    """Return the view of ours to be forgotten and the one to be remembered when ALTER VIEW has run on ``view``."""
+    behind = [t for t in tokenize(statement.source.text) or () if t.start >= target.span.end]
+    match [token.upper for token in behind[:2]]:
+        case ["AS", *_]:
+            return view, None
+        case ["RENAME", "TO"]:
+            parts = split_name(statement.source.text[behind[2].start :].strip(), target.span)
+            if parts is None:
+                return view, None
+            schema, name = context.resolve(parts)
+            made = getattr(parse(SourceText(view.text)), "target", target).span
+            text = view.text[: made.start] + qualified(schema, name) + view.text[made.end :]
+            return view, ViewEntry(schema, name, text, view.current or view.schema, view.made_of)
+    return None, None
 
 
 def _reshapes(statement: SparkStatement) -> bool:
@@ -218,19 +242,46 @@ def _checked_target(context: Context, verb: str, target: Name | None) -> ViewEnt
 def _rewritten(context: Context, statement: QueryStatement, relations: Relations) -> plans.RunSpark:
     source = statement.source
     forget = _checked_target(context, statement.verb, statement.target)
+    _refuse_keeping(statement)
+    whole = Span(0, len(source.text))
+    plain, way = written_out(statement)
+    if plain is not statement:
+        try:
+            planned = _rewritten(context, plain, relations)
+        except WarehouseError as error:
+            raise pointed_back(error, way, source) from None
+        keep = planned.keep_view and replace(planned.keep_view, text=source.text)
+        return replace(planned, source=source, fragment=planned.fragment.through(way), keep_view=keep)
     text = Text(source.text, tuple(tokenize(source.text) or ()), statement.query)
     writer = Writer(context, text, relations.stream, relations.function(context))
-    whole = Span(0, len(source.text))
     keeping, edits = _keeping(context, source, statement.verb, statement.target, writer)
     fragment = rewritten(source.text, whole, [*writer.edits(whole), *edits])
     keep = None
-    if statement.verb.endswith("VIEW") and statement.target is not None and "TEMP" not in statement.verb:
+    if statement.verb.endswith("VIEW") and statement.target is not None:
         schema, name = context.resolve(statement.target)
         for call in statement.query.models:
             refuse_in_view(context, call)
-        keep = ViewEntry(schema, name, source.text)
+        stays = "EXISTS" in words_before(statement) and context.analyzer.table_columns(statement.target) is not None
+        keep = None if stays else ViewEntry(schema, name, source.text, context.schema)
     target = statement.target.last if statement.target else None
     return plans.RunSpark(source, fragment, target, keep, forget, (), writer.evaluations(), keeping)
+
+
+def words_before(statement: QueryStatement) -> list[str]:
+    """Return the words, upper case, that stand before the name of what a statement makes or changes."""
+    end = statement.target.span.start if statement.target else 0
+    return [token.upper for token in tokenize(statement.source.text) or () if token.end <= end]
+
+
+def _refuse_keeping(statement: QueryStatement) -> None:
+    """Refuse functions of ours in what Spark would keep as they were answered once."""
+    if statement.verb == "CREATE FUNCTION" and statement.query.functions:
+        call = statement.query.functions[0]
+        fail("WAREHOUSE_RELATION_IN_FUNCTION", call.span, relation=call.span.of(statement.source.text))
+    if statement.verb.endswith("VIEW") and not {"TEMP", "TEMPORARY"} & set(words_before(statement)):
+        for call in statement.query.functions:
+            if call.function in ("partition_stats", "cache_stats"):
+                fail("WAREHOUSE_STATS_IN_VIEW", call.span, function=call.function)
 
 
 # ------------------------------------------------------------------ streaming tables
@@ -463,6 +514,8 @@ def _can_run_as_batch(sources: tuple[StreamSource, ...]) -> bool:
 
 def _explained(context: Context, statement: Statement, relations: Relations) -> Iterator[str]:
     """Yield the lines that explain what is ours in a query that runs once."""
+    if isinstance(statement, QueryStatement):
+        statement, _ = written_out(statement)
     shape: QueryShape | None = getattr(statement, "query", None)
     if shape is None:
         return

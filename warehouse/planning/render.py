@@ -73,6 +73,10 @@ class Writer:
         for reference in shape.streams:
             if span.covers(reference.span) and not _inside(reference.span, edits):
                 edits.append((reference.span, self._stream(reference)))
+        for delay in shape.delays:
+            if span.covers(delay.span) and not _inside(delay.span, edits):
+                months = f"'{delay.months}' MONTHS " if delay.months else ""
+                edits.append((delay.span, f"INTERVAL {months}'{delay.micros}' MICROSECONDS"))
         for number, dead in enumerate(self.text.without):
             if span.covers(dead) and not _inside(dead, edits):
                 edits.append((dead, f"__w_unused{number} AS (SELECT 1)"))

@@ -64,6 +64,7 @@ class Endpoint:
             words_of_ours(), str(engine.folder / "logs" / AUDIT), _map(view, settings), _map(view, limits),
         )  # fmt: skip
         engine.adopt(self._house.root())
+        engine.when_views(self._house.readsViews)
         if options.ldap_url:
             self._house.directory(options.ldap_url, options.ldap_pattern)
         for name, value in _SYSTEM.items():
@@ -136,6 +137,7 @@ def _hive(options: Options, transport: str, port: int, logs: Path) -> dict[str, 
         "hive.server2.allow.user.substitution": "false",
         "hive.server2.logging.operation.enabled": "true",
         "hive.server2.logging.operation.log.location": str(logs),
+        "hive.server2.long.polling.timeout": "200ms",  # who waits for an answer cannot cancel what it is about
         "hive.server2.async.exec.threads": str(options.statements + 4),
         "hive.server2.thrift.max.worker.threads": str(options.sessions + 64),
         "hive.server2.idle.session.timeout": f"{options.idle_session * 1000}ms",

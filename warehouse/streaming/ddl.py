@@ -432,18 +432,30 @@ def _check_replay(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> 
 
 def drop_stream(statement: DropObject, context: Context) -> str:
     """Drop a stream and what was kept of it (never its files), and return one line that says so."""
+    entry = dropped_stream(statement, context)
+    if entry is None:
+        return "there was no such stream"
+    forget_stream(entry, context)
+    return f"stream {entry.qualified} dropped"
+
+
+def dropped_stream(statement: DropObject, context: Context) -> StreamEntry | None:
+    """Return the stream that ``drop_stream`` would drop, changing nothing.
+
+    Raises:
+        WarehouseError: there is none, or it is read.
+    """
     entry = _find(statement, context)
     if entry is None:
         if statement.if_exists:
-            return "there was no such stream"
+            return None
         _not_found(statement, context)
     readers = context.catalog.readers_of(entry.qualified)
     if readers:
         names = ", ".join(table.qualified for table in readers)
         named = {"name": entry.qualified, "readers": names, "first": readers[0].qualified}
         fail("WAREHOUSE_STREAM_IN_USE", statement.name.span, **named)
-    forget_stream(entry, context)
-    return f"stream {entry.qualified} dropped"
+    return entry
 
 
 def forget_stream(entry: StreamEntry, context: Context) -> None:

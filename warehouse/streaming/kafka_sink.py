@@ -9,6 +9,7 @@ when the broker has forgotten the group, and spares asking it where there is not
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -19,7 +20,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.catalog.store import write_atomically
-from warehouse.errors import fail
+from warehouse.errors import Span, WarehouseError, fail
 from warehouse.planning.kafka import SERVERS
 from warehouse.planning.sources import PANE_COLUMNS
 from warehouse.streaming import faults, kafka_client, panes
@@ -43,8 +44,14 @@ def settings(entry: StreamingTableEntry) -> dict[str, str] | None:
     given = {name.lower(): value for name, value in entry.properties if name.lower().startswith("kafka.")}
     for needed in (TOPIC, SERVERS):
         if given and not given.get(needed):
-            fail("WAREHOUSE_KAFKA_SINK_PROPERTY", property=needed)
+            fail("WAREHOUSE_KAFKA_SINK_PROPERTY", _place(entry, next(iter(given))), property=needed)
     return given or None
+
+
+def _place(entry: StreamingTableEntry, name: str) -> Span | None:
+    """Return where a property stands in the statement that made a table."""
+    found = re.search(rf"(?i)TBLPROPERTIES.*?(['\"`]?{re.escape(name)}['\"`]?)", entry.text, re.DOTALL)
+    return Span(*found.span(1)) if found else None
 
 
 def check(entry: StreamingTableEntry) -> None:
@@ -53,8 +60,12 @@ def check(entry: StreamingTableEntry) -> None:
     if given is None:
         return
     kafka_client.require()
-    if given[TOPIC] not in kafka_client.Broker(_configuration(given)).partitions():
-        fail("WAREHOUSE_KAFKA_TOPIC_NOT_FOUND", topic=given[TOPIC], servers=given[SERVERS])
+    try:
+        partitions = kafka_client.Broker(_configuration(given)).partitions()
+    except WarehouseError as error:
+        raise error.placed_at(_place(entry, SERVERS)) from None
+    if given[TOPIC] not in partitions:
+        fail("WAREHOUSE_KAFKA_TOPIC_NOT_FOUND", _place(entry, TOPIC), topic=given[TOPIC], servers=given[SERVERS])
 
 
 class Sink:

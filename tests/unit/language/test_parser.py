@@ -46,6 +46,13 @@ def test_create_stream() -> None:
     assert (found.on_error_fail, found.comment, found.properties) == (True, "it's", (("k", "v"),))
 
 
+def test_keys_and_values_in_quotes_need_no_sign_between_them() -> None:
+    text = "CREATE STREAM s (a INT) USING json OPTIONS ('path' 'f1', \"a\" \"b\" 'c') TBLPROPERTIES ('k' 'v')"
+    found = read(text)
+    assert isinstance(found, CreateStream)
+    assert (found.options, found.properties) == ((("path", "f1"), ("a", "bc")), (("k", "v"),))
+
+
 def test_create_stream_in_short() -> None:
     found = read("CREATE STREAM IF NOT EXISTS `my stream` USING org.example.Source;")
     assert isinstance(found, CreateStream)

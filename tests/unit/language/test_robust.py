@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language import parse, split
 from warehouse.language.tokens import tokenize
@@ -37,6 +39,11 @@ def test_deep_brackets() -> None:
     for depth in (50, 5000):
         text = "SELECT " + "(" * depth + "1" + ")" * depth
         assert parse(SourceText(text)).source.text == text
+
+
+def test_a_trigger_in_deep_brackets() -> None:
+    with pytest.raises(WarehouseError, match="WAREHOUSE_TRIGGER_TOO_DEEP"):
+        parse(SourceText("SELECT count(*) FROM t TRIGGER " + "(" * 500 + "EVERY ROW" + ")" * 500))
 
 
 def test_damaged_statements() -> None:

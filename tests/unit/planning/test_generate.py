@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from warehouse.catalog.entries import Column
+from warehouse.catalog.entries import Column, ModelEntry
 from warehouse.errors import SourceText, Span, WarehouseError
 from warehouse.language.fragments import of
 from warehouse.language.parser import parse
 from warehouse.language.statements import Generate
+from warehouse.planning import explain, plans
 from warehouse.planning.algorithms import Algorithm, Kind, Parameter, Role
 from warehouse.planning.generate import Source, bind
 from warehouse.planning.training import LABEL, Training
@@ -177,3 +178,8 @@ def test_a_mistake_has_a_condition_a_place_and_a_word(call: str) -> None:
     assert told.condition == condition
     assert told.span and told.span.of(text).startswith(at)
     assert word in str(caught.value)
+
+
+def test_dropping_a_model_is_explained_in_words() -> None:
+    planned = plans.DropModel(SourceText("DROP MODEL m"), ModelEntry("default", "m", "m-1", ()))
+    assert explain.act(planned) == "drop model default.m with all its versions"

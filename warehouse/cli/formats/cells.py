@@ -14,7 +14,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.engine import unique_names
+from warehouse.engine import Json, unique_names
 
 ROWS = 16_384
 """Rows that are turned into text at once."""
@@ -32,6 +32,8 @@ def texts(array: pa.Array) -> pa.Array:
     kind = array.type
     if pa.types.is_dictionary(kind):
         return texts(array.dictionary_decode())
+    if isinstance(kind, Json):
+        return pa.array(array.to_pylist(), pa.string())
     if pa.types.is_floating(kind):
         return _floats(array)
     if pa.types.is_decimal(kind):
@@ -56,6 +58,8 @@ def literals(array: pa.Array) -> pa.Array:
     kind = array.type
     if pa.types.is_dictionary(kind):
         return literals(array.dictionary_decode())
+    if isinstance(kind, Json):
+        return pc.fill_null(array.storage, "null")
     if pa.types.is_floating(kind):
         text = _floats(array)
         out = pc.if_else(pc.is_finite(array), text, pc.binary_join_element_wise('"', text, '"', ""))

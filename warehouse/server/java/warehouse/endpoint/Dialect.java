@@ -36,6 +36,10 @@ public class Dialect implements ParserInterface {
   private static final Set READS = new HashSet(Arrays.asList(new String[] {
     "SELECT", "WITH", "FROM", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "USE", "SET", "EXPLAIN"}));
 
+  /** What starts with one of these may read a view. */
+  private static final Set QUERIES = new HashSet(Arrays.asList(new String[] {
+    "SELECT", "WITH", "FROM", "VALUES", "TABLE", "EXPLAIN"}));
+
   /** Set while this thread is inside Python: what Python gives to Spark then is Spark's own. */
   private static final ThreadLocal DEPTH = new ThreadLocal();
 
@@ -87,7 +91,8 @@ public class Dialect implements ParserInterface {
     }
     boolean executes = Execution.reads();
     String verb = firstWord(text);
-    if (READS.contains(verb) && !words.matcher(text).find()) {
+    boolean mayChange = house.hasViews && QUERIES.contains(verb);
+    if (READS.contains(verb) && !mayChange && !words.matcher(text).find()) {
       try {
         LogicalPlan plan = given(text, parameters);
         return "SHOW".equals(verb) && plan instanceof ShowTables && session.conf().contains(HIVE_LISTING)

@@ -4,6 +4,8 @@ import java.util.Collections;
 import java.util.Map;
 import org.apache.hive.service.cli.FetchOrientation;
 import org.apache.hive.service.cli.HiveSQLException;
+import org.apache.hive.service.cli.OperationState;
+import org.apache.hive.service.cli.OperationStatus;
 import org.apache.hive.service.cli.session.HiveSession;
 import org.apache.hive.service.rpc.thrift.TRowSet;
 import org.apache.hive.service.rpc.thrift.TTableSchema;
@@ -73,6 +75,26 @@ public class Execution extends SparkExecuteStatementOperation {
         CURRENT.remove();
       }
     }
+  }
+
+  /** What a client is told: a statement that fails has failed when it is known why, or it would be told nothing. */
+  public OperationStatus getStatus() {
+    OperationStatus status = super.getStatus();
+    for (int i = 0; i < 500 && CURRENT.get() != this && isUnsaid(status); i++) {
+      try {
+        Thread.sleep(20L);
+      } catch (InterruptedException gone) {
+        Thread.currentThread().interrupt();
+        return status;
+      }
+      status = super.getStatus();
+    }
+    return status;
+  }
+
+  private boolean isUnsaid(OperationStatus status) {
+    boolean unsaid = status.getState() == OperationState.ERROR && status.getOperationException() == null;
+    return unsaid && getBackgroundHandle() != null && !getBackgroundHandle().isDone();
   }
 
   protected void setOperationException(HiveSQLException error) {

@@ -34,6 +34,7 @@ public class House {
   String directory;
   String pattern;
   Turns turns;
+  volatile boolean hasViews; // that are written anew before they are read
   private HiveThriftServer2EventManager before; // who was told of what happens, of which there is one in a JVM
   private final BitSet pools = new BitSet();
 
@@ -64,6 +65,11 @@ public class House {
     HiveThriftServer2.eventManager_$eq(ledger);
     this.turns = Turns.of(engine.sparkContext());
     this.root = new Injection(this, words).root(engine);
+  }
+
+  /** From now on queries are planned in Python whatever their words are: they may read a view whose text is ours. */
+  public void readsViews() {
+    hasViews = true;
   }
 
   /**
