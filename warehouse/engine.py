@@ -415,7 +415,7 @@ class Engine:
 
     def _bring_views_up_to_date(self, statement: statements.Statement) -> None:
         """Have the views that a statement reads say what their queries say now."""
-        if not self.catalog.views():
+        if not self._temporary and not self.catalog.views():
             return
         from warehouse.streaming.views import Views
 
@@ -460,13 +460,14 @@ class Engine:
         """Keep a view's own text, beside what Spark has of it."""
         from warehouse.streaming.views import scope_of
 
-        self.catalog.put_view(view)
-        self._tell_of_views()
         match scope_of(view.text):
             case "GLOBAL":
                 self._temporary["global", f"global_temp.{view.name}".lower()] = view
             case "TEMPORARY":
                 self._temporary[str(self.spark._jsparkSession.sessionUUID()), view.name.lower()] = view
+            case _:
+                self.catalog.put_view(view)
+        self._tell_of_views()
 
     def when_views(self, told: Callable[[], None]) -> None:
         """Have a front door told when there is a view, now or later, that is written anew before it is read.
@@ -479,7 +480,7 @@ class Engine:
     def _tell_of_views(self) -> None:
         from warehouse.streaming.views import changes
 
-        if self._when_views and any(changes(view) for view in self.catalog.views()):
+        if self._when_views and any(map(changes, (*self.catalog.views(), *self._temporary.values()))):
             for told in self._when_views:
                 told()
             self._when_views.clear()

@@ -112,8 +112,7 @@ class Views:
         Raises:
             WarehouseError: one of them can no longer be read.
         """
-        lasting = (view for view in self.catalog.views() if not scope_of(view.text))
-        if not any(map(self._is_stale, (*lasting, *self.temporary.values()))):
+        if not any(map(self._is_stale, (*self.catalog.views(), *self.temporary.values()))):
             return
         inner = statement.statement if isinstance(statement, Explain) else statement
         offset = len(statement.source.text) - len(inner.source.text)
@@ -149,8 +148,7 @@ class Views:
         temporary = self.temporary.get(".".join(parts).lower())
         if temporary is not None:
             return temporary
-        view = self.catalog.view(parts[-2] if len(parts) > 1 else schema, parts[-1])
-        return view if view and not scope_of(view.text) else None
+        return self.catalog.view(parts[-2] if len(parts) > 1 else schema, parts[-1])
 
     def _of_spark(self, parts: tuple[str, ...], schema: str) -> tuple[str, str]:
         """Return the text of a view of Spark's, and the schema it was made in; nothing where it is none."""
