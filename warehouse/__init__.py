@@ -19,7 +19,8 @@ place                 is for                                                    
 ``planning``          bind, checks, lowering to plan stages, explain; no Spark                catalog, dataflow
 ``execution``         the Spark session: jars, locks, start, files, plans of texts that are   catalog
                       kept, errors back to the user
-``streaming``         sources, step log, state files, panes, the runner: steps in Spark       planning, execution
+``streaming``         sources, step log, state files, panes, the runner: steps in Spark;      planning, execution
+                      views over them, which say what is there now
 ``storage``           distributed tables, statistics of partitions, what is pruned by them,     planning, execution
                       the columnar memory store
 ``adaptive``          plans that change while they run: a join's likely small side first,     execution

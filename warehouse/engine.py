@@ -97,6 +97,7 @@ class Engine:
         from warehouse.execution.cancelling import Cancelling
         from warehouse.ml.learning import Learning
         from warehouse.storage.tables import KeptTables
+        from warehouse.streaming.kept_views import KeptViews
         from warehouse.streaming.tables import StreamingTables
 
         self.spark, self.folder, self.on_progress = spark, folder, on_progress
@@ -104,13 +105,11 @@ class Engine:
         self.analyzer = SparkAnalyzer(spark)
         self.learning = Learning(spark, self.catalog, folder, self.udfs)
         self.kept = KeptTables(spark, folder)
+        self.views = KeptViews(folder, self.catalog)
         self.tables = StreamingTables(spark, self.catalog, folder, self._bound, self._report, self.kept.panes)
         self.tables.mend(moved)
         self._cancelling, self._of_a_session = Cancelling(spark.sparkContext), False
         self._claims: dict[tuple[str, str], threading.RLock] = {}
-        self._temporary: dict[tuple[str, str], ViewEntry] = {}
-        self._when_views: list[Callable[[], None]] = []
-        self._rewriting = threading.RLock()
         self._watchers: list[tuple[str, Report]] = []
         self._sessions: WeakSet[Engine] = WeakSet([self])
         self._guard = threading.Lock()
@@ -383,9 +382,9 @@ class Engine:
             analyzer = SparkAnalyzer(self.spark, parameters)
         context = self._context(catalog or self.catalog, parameters or {}, analyzer)
         if catalog is None:
-            self._bring_views_up_to_date(statement)
+            self.views.bring_up_to_date(self.spark, self._schema(), statement, self._write_view)
         viewed = getattr(statement, "verb", "").endswith("VIEW")
-        before = self._made_of(ViewEntry(context.schema, "", statement.source.text)) if viewed else None
+        before = self.views.made_of(ViewEntry(context.schema, "", statement.source.text)) if viewed else None
         planned = plan(context, statement, self._relations(context.catalog))
         if isinstance(statement, statements.Explain):
             self._check_of_streams(statement, context.catalog)
@@ -407,26 +406,6 @@ class Engine:
         except WarehouseError as error:
             offset = len(explained.source.text) - len(inner.source.text)
             raise WarehouseError(*error.diagnostics).shifted(offset).located_in(explained.source) from None
-
-    def _made_of(self, view: ViewEntry) -> str | None:
-        from warehouse.streaming.views import made_of
-
-        return made_of(self.folder, self.catalog, view)
-
-    def _bring_views_up_to_date(self, statement: statements.Statement) -> None:
-        """Have the views that a statement reads say what their queries say now."""
-        if not self._temporary and not self.catalog.views():
-            return
-        from warehouse.streaming.views import Views
-
-        session = str(self.spark._jsparkSession.sessionUUID()) if self._temporary else ""
-        temporary = {name: view for (its, name), view in tuple(self._temporary.items()) if its in (session, "global")}
-        reading = Views(self.spark, self.folder, self.catalog, temporary, self._schema(), self._write_view)
-        try:
-            with self._rewriting:
-                reading.bring_up_to_date(statement)
-        except WarehouseError as error:
-            raise error.located_in(statement.source) from None
 
     def _write_view(self, view: ViewEntry, made_of: str | None) -> None:
         """Have Spark keep a view as its statement would make it now, in the schema where that was made."""
@@ -454,42 +433,7 @@ class Engine:
         finally:
             if ends:
                 session.catalog.setCurrentDatabase(before)
-        self._remember(replace(view, made_of=made_of))
-
-    def _remember(self, view: ViewEntry) -> None:
-        """Keep a view's own text, beside what Spark has of it."""
-        from warehouse.streaming.views import scope_of
-
-        match scope_of(view.text):
-            case "GLOBAL":
-                self._temporary["global", f"global_temp.{view.name}".lower()] = view
-            case "TEMPORARY":
-                self._temporary[str(self.spark._jsparkSession.sessionUUID()), view.name.lower()] = view
-            case _:
-                self.catalog.put_view(view)
-        self._tell_of_views()
-
-    def when_views(self, told: Callable[[], None]) -> None:
-        """Have a front door told when there is a view, now or later, that is written anew before it is read.
-
-        A door that gives statements to Spark as they stand has to ``prepare`` queries from then on.
-        """
-        self._when_views.append(told)
-        self._tell_of_views()
-
-    def _tell_of_views(self) -> None:
-        from warehouse.streaming.views import changes
-
-        if self._when_views and any(map(changes, (*self.catalog.views(), *self._temporary.values()))):
-            for told in self._when_views:
-                told()
-            self._when_views.clear()
-
-    def _forget_temporary(self, name: str) -> None:
-        """Forget the text of a temporary view that a statement has dropped, or put another in the place of."""
-        if self._temporary:
-            self._temporary.pop((str(self.spark._jsparkSession.sessionUUID()), name.lower()), None)
-            self._temporary.pop(("global", f"global_temp.{name}".lower()), None)
+        self.views.remember(self.spark, replace(view, made_of=made_of))
 
     def _context(self, catalog: Catalog, parameters: Parameters, analyzer: SparkAnalyzer) -> Context:
         """Return where the session's statements are planned."""
@@ -617,9 +561,9 @@ class Engine:
                 if forget:
                     self.catalog.drop_view(forget.schema, forget.name)
                 if plan.target and "VIEW" in fragment.text[:60].upper():
-                    self._forget_temporary(plan.target)
+                    self.views.forget_temporary(self.spark, plan.target)
                 if keep:
-                    self._remember(keep)
+                    self.views.remember(self.spark, keep)
                     with self._guard:
                         sessions = list(self._sessions)
                     self._serve_models(sessions)  # the view may ask models, and be read in sessions that do not

@@ -64,7 +64,7 @@ class Endpoint:
             words_of_ours(), str(engine.folder / "logs" / AUDIT), _map(view, settings), _map(view, limits),
         )  # fmt: skip
         engine.adopt(self._house.root())
-        engine.when_views(self._house.readsViews)
+        engine.views.when_one_changes(self._house.readsViews)
         if options.ldap_url:
             self._house.directory(options.ldap_url, options.ldap_pattern)
         for name, value in _SYSTEM.items():
