@@ -122,9 +122,9 @@ def test_what_would_never_be_right_is_refused(rows: Rows, query: str, condition:
     assert place and (at is None or place.of(f"CREATE STREAMING TABLE x AS {query}") == at)
 
 
-def test_acts_are_explained_in_words(rows: Rows) -> None:
+def test_acts_are_explained_in_words(rows: Rows, tmp_path: Path) -> None:
     made = (
-        "CREATE STREAM s (k INT, ts TIMESTAMP) USING json OPTIONS (path 'nowhere')"
+        f"CREATE STREAM s (k INT, ts TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
         " WATERMARK ts DELAY OF INTERVAL 1 MINUTE IDLE TIMEOUT INTERVAL 5 MINUTES ON ERROR FAIL"
     )
     told = {
