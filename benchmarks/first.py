@@ -59,10 +59,9 @@ def main(given: list[str]) -> int:
         for (case, way), text in texts.items():
             with status.watched(system.spark) as seen:
                 system.run(text)
-            reading = [s for s in seen.stages if s.read]
             lines.append([
-                case, way, sum(len(s.tasks) for s in seen.stages), f"{sum(s.rows_read for s in reading):,}",
-                f"{sum(s.read for s in reading) / 1e6:.1f}",
+                case, way, seen.tasks, f"{sum(s.rows_read for s in seen.reading):,}",
+                f"{sum(s.read for s in seen.reading) / 1e6:.1f}",
             ])  # fmt: skip
     text = "\n\n".join((
         f"{chosen.rows:,} events in {chosen.partitions} partitions: the median (least–greatest) of"

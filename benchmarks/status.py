@@ -57,6 +57,11 @@ class Watched:
         return sum(s.shuffled for s in self.stages)
 
     @property
+    def reading(self) -> list[Stage]:
+        """Return the stages that read from tables or the cache."""
+        return [s for s in self.stages if s.read]
+
+    @property
     def tasks(self) -> int:
         """Return how many tasks ran."""
         return sum(len(s.tasks) for s in self.stages)

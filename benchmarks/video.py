@@ -109,7 +109,7 @@ def main(given: list[str]) -> int:
         runs, watched = ways.timed(system, asked, WAYS, expected, chosen.rounds)
         lines = []
         for (query, way), seen in watched.items():
-            reading = [s for s in seen.stages if s.read]
+            reading = seen.reading
             lines.append([query, way, sum(len(s.tasks) for s in reading), f"{sum(s.rows_read for s in reading):,}",
                           f"{sum(s.read for s in reading) / 1e6:.1f}"])  # fmt: skip
     text = "\n\n".join((
