@@ -203,11 +203,12 @@ def _create_table(cursor: Cursor, replace: bool) -> CreateStreamingTable:
     once = _Once(cursor)
     comment = None
     properties: tuple[tuple[str, str], ...] = ()
+    places: tuple[tuple[str, Span], ...] = ()
     while not cursor.done and not cursor.sees("AS"):
         if once.accept("COMMENT"):
             comment = cursor.string("COMMENT", "COMMENT 'score per team'")
         elif once.accept("TBLPROPERTIES"):
-            properties, _ = option_list(cursor, "TBLPROPERTIES", "TBLPROPERTIES ('owner' = 'games')")
+            properties, places = option_list(cursor, "TBLPROPERTIES", "TBLPROPERTIES ('owner' = 'games')")
         else:
             if starts_query(cursor, cursor.at):
                 cursor.expect("AS", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
@@ -216,7 +217,8 @@ def _create_table(cursor: Cursor, replace: bool) -> CreateStreamingTable:
     first, end = cursor.at, query_end(cursor)
     if not starts_query(cursor, first):
         cursor.fail_expecting("a query", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
-    return CreateStreamingTable(cursor.source, name, replace, exists, comment, properties, _shape(cursor, first, end))
+    shape = _shape(cursor, first, end)
+    return CreateStreamingTable(cursor.source, name, replace, exists, comment, properties, shape, places)
 
 
 def _shape(cursor: Cursor, first: int, end: int) -> QueryShape:

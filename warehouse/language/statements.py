@@ -512,7 +512,7 @@ class CreateStream:
 
 @dataclass(frozen=True)
 class CreateStreamingTable:
-    """CREATE STREAMING TABLE … AS query."""
+    """CREATE STREAMING TABLE … AS query; ``property_spans`` has the place of each property's value."""
 
     source: SourceText
     name: Name
@@ -521,6 +521,7 @@ class CreateStreamingTable:
     comment: str | None
     properties: tuple[tuple[str, str], ...]
     query: QueryShape
+    property_spans: tuple[tuple[str, Span], ...] = ()
 
 
 @dataclass(frozen=True)

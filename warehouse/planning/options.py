@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 from warehouse.errors import Span
-from warehouse.language.statements import CreateStream
+from warehouse.language.statements import CreateStream, CreateStreamingTable
 from warehouse.language.tokens import Kind, tokenize_prefix
 
 
@@ -20,8 +20,8 @@ def option_span(statement: CreateStream, name: str) -> Span | None:
     return next((span for key, span in statement.option_spans if key.lower() == name.lower()), None)
 
 
-def key_span(statement: CreateStream, value: Span) -> Span:
-    """Return where the name of the option stands whose value is at ``value``."""
+def key_span(statement: CreateStream | CreateStreamingTable, value: Span) -> Span:
+    """Return where the name of the option, or property, stands whose value is at ``value``."""
     tokens, _ = tokenize_prefix(statement.source.text[: value.start])
     tokens = [t for t in tokens if t.kind is not Kind.END]
     if tokens and tokens[-1].text == "=":

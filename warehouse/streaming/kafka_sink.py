@@ -9,7 +9,6 @@ when the broker has forgotten the group, and spares asking it where there is not
 from __future__ import annotations
 
 import json
-import re
 import threading
 import time
 from pathlib import Path
@@ -20,8 +19,11 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.catalog.store import write_atomically
-from warehouse.errors import Span, WarehouseError, fail
+from warehouse.errors import SourceText, Span, WarehouseError, fail
+from warehouse.language.parser import parse
+from warehouse.language.statements import CreateStreamingTable
 from warehouse.planning.kafka import SERVERS
+from warehouse.planning.options import key_span
 from warehouse.planning.sources import PANE_COLUMNS
 from warehouse.streaming import faults, kafka_client, panes
 from warehouse.streaming.layout import quoted
@@ -50,8 +52,10 @@ def settings(entry: StreamingTableEntry) -> dict[str, str] | None:
 
 def _place(entry: StreamingTableEntry, name: str) -> Span | None:
     """Return where a property stands in the statement that made a table."""
-    found = re.search(rf"(?i)TBLPROPERTIES.*?(['\"`]?{re.escape(name)}['\"`]?)", entry.text, re.DOTALL)
-    return Span(*found.span(1)) if found else None
+    statement = parse(SourceText(entry.text))
+    assert isinstance(statement, CreateStreamingTable)
+    places = (value for key, value in statement.property_spans if key.lower() == name)
+    return next((key_span(statement, value) for value in places), None)
 
 
 def check(entry: StreamingTableEntry) -> None:
