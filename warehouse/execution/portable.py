@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import DataType
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType, StructField
 
 _AS_TEXT = frozenset({"variant", "yearmonthinterval", "interval"})
 """Types that Arrow has none for, or, as for VARIANT, one that says nothing."""
@@ -77,10 +77,13 @@ def portable(frame: DataFrame) -> DataFrame:
     if not any(wanted):
         return frame
     apart = frame.toDF(*(f"c{i}" for i in range(len(wanted))))  # a result's names may be any, and the same twice
-    chosen = [F.col(f"c{i}").cast(kind) if kind else F.col(f"c{i}") for i, kind in enumerate(wanted)]
-    for i, field in enumerate(frame.schema.fields):
+
+    def carried(column: Column, field: StructField, kind: DataType | None) -> Column:
         if field.dataType.typeName() == "variant":
-            chosen[i] = F.struct(F.to_json(F.col(f"c{i}")).alias(_JSON))
+            return F.struct(F.to_json(column).alias(_JSON))
+        return column.cast(kind) if kind else column
+
+    chosen = map(carried, (F.col(name) for name in apart.columns), frame.schema.fields, wanted)
     return apart.select(*(column.alias(name) for column, name in zip(chosen, frame.columns, strict=True)))
 
 
