@@ -38,6 +38,7 @@ from warehouse.language import statements
 from warehouse.language.keeping import partner
 from warehouse.language.parser import parse
 from warehouse.language.split import split
+from warehouse.language.view_scope import view_scope
 from warehouse.language.words import words_of_ours
 from warehouse.planning import plans
 from warehouse.planning.standing import OF_PROJECT, Standing, standing
@@ -413,10 +414,10 @@ class Engine:
         from warehouse.execution.spark_errors import RAISED, translate
         from warehouse.planning.context import Context
         from warehouse.planning.lower import plan
-        from warehouse.streaming.views import made_again, scope_of, settings_of
+        from warehouse.streaming.views import made_again, settings_of
 
         source, schema, before = made_again(view), view.current or view.schema, self._schema()
-        ends = bool(scope_of(view.text))
+        ends = bool(view_scope(view.text))
         session = self.spark if ends else self._session_in(schema, settings_of(self.spark, view))
         context = Context(
             self.catalog, SparkAnalyzer(session), schema, self.udfs, self.learning.library,
@@ -560,8 +561,6 @@ class Engine:
                 frame = _without_ours(frame) if plan.lists else frame
                 if forget:
                     self.catalog.drop_view(forget.schema, forget.name)
-                if plan.target and "VIEW" in fragment.text[:60].upper():
-                    self.views.forget_temporary(self.spark, plan.target)
                 if keep:
                     self.views.remember(self.spark, keep)
                     with self._guard:

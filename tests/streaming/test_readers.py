@@ -221,8 +221,10 @@ def test_views_say_what_their_query_says_now(rows: Rows) -> None:
         rows(f"ALTER VIEW {home}.steps RENAME TO {home}.numbers; REFRESH STREAMING TABLE {home}.total FULL")
         assert rows(f"SELECT count(number) AS n FROM {home}.numbers") == [{"n": 3}]
         assert "of the step" in str(rows(f"DESCRIBE {home}.numbers"))
+        rows(f"/* {'said before ' * 9} */ DROP VIEW live; REFRESH STREAMING TABLE {home}.total FULL")
+        assert refused(rows, "SELECT * FROM live").condition == "TABLE_OR_VIEW_NOT_FOUND"
     finally:
-        rows("DROP VIEW live; DROP VIEW many")
+        rows("DROP VIEW IF EXISTS live; DROP VIEW many")
     assert refused(rows, "CREATE VIEW v AS SELECT * FROM cache_stats('plain')").condition == "WAREHOUSE_STATS_IN_VIEW"
     text = f"CREATE FUNCTION f() RETURNS TABLE RETURN SELECT step FROM stream_progress('{home}.total')"
     assert refused(rows, text).condition == "WAREHOUSE_RELATION_IN_FUNCTION"

@@ -32,13 +32,14 @@ from warehouse.language.statements import (
     StopStreamingTable,
 )
 from warehouse.language.tokens import tokenize
+from warehouse.language.view_scope import view_scope
 from warehouse.planning import distribution, explain, explain_training, generate, plans
 from warehouse.planning.arguments import advice
 from warehouse.planning.bind_streaming import bind_streaming, repeats
 from warehouse.planning.checks import distinct_names
 from warehouse.planning.context import Context
 from warehouse.planning.expand import pointed_back
-from warehouse.planning.named_windows import written_out
+from warehouse.planning.named_windows import next_use, written_out
 from warehouse.planning.predictions import asked, refuse_in_view
 from warehouse.planning.render import FunctionRelation, StreamRelation, Writer
 from warehouse.planning.replacement import Verdict, Version, harm, judge, rebuild, with_readers
@@ -244,15 +245,15 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
     forget = _checked_target(context, statement.verb, statement.target)
     _refuse_keeping(statement)
     whole = Span(0, len(source.text))
-    plain, way = written_out(statement)
-    if plain is not statement:
+    text = Text(source.text, tuple(tokenize(source.text) or ()), statement.query)
+    if next_use(text):
+        plain, way = written_out(statement)
         try:
             planned = _rewritten(context, plain, relations)
         except WarehouseError as error:
             raise pointed_back(error, way, source) from None
         keep = planned.keep_view and replace(planned.keep_view, text=source.text)
         return replace(planned, source=source, fragment=planned.fragment.through(way), keep_view=keep)
-    text = Text(source.text, tuple(tokenize(source.text) or ()), statement.query)
     writer = Writer(context, text, relations.stream, relations.function(context))
     keeping, edits = _keeping(context, source, statement.verb, statement.target, writer)
     fragment = rewritten(source.text, whole, [*writer.edits(whole), *edits])
@@ -261,16 +262,11 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
         schema, name = context.resolve(statement.target)
         for call in statement.query.models:
             refuse_in_view(context, call)
-        stays = "EXISTS" in words_before(statement) and context.analyzer.table_columns(statement.target) is not None
+        before = [token.upper for token in text.tokens if token.end <= statement.target.span.start]
+        stays = "EXISTS" in before and context.analyzer.table_columns(statement.target) is not None
         keep = None if stays else ViewEntry(schema, name, source.text, context.schema)
     target = statement.target.last if statement.target else None
     return plans.RunSpark(source, fragment, target, keep, forget, (), writer.evaluations(), keeping)
-
-
-def words_before(statement: QueryStatement) -> list[str]:
-    """Return the words, upper case, that stand before the name of what a statement makes or changes."""
-    end = statement.target.span.start if statement.target else 0
-    return [token.upper for token in tokenize(statement.source.text) or () if token.end <= end]
 
 
 def _refuse_keeping(statement: QueryStatement) -> None:
@@ -278,7 +274,7 @@ def _refuse_keeping(statement: QueryStatement) -> None:
     if statement.verb == "CREATE FUNCTION" and statement.query.functions:
         call = statement.query.functions[0]
         fail("WAREHOUSE_RELATION_IN_FUNCTION", call.span, relation=call.span.of(statement.source.text))
-    if statement.verb.endswith("VIEW") and not {"TEMP", "TEMPORARY"} & set(words_before(statement)):
+    if statement.verb.endswith("VIEW") and not view_scope(statement.source.text):
         for call in statement.query.functions:
             if call.function in ("partition_stats", "cache_stats"):
                 fail("WAREHOUSE_STATS_IN_VIEW", call.span, function=call.function)

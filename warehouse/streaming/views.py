@@ -21,7 +21,7 @@ from warehouse.catalog.store import Catalog
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.parser import parse
 from warehouse.language.statements import Explain, Generate, Name, QueryShape, QueryStatement, Statement
-from warehouse.language.tokens import tokenize
+from warehouse.language.view_scope import view_scope
 from warehouse.planning.generate import source_of
 from warehouse.streaming import bad_rows, panes
 from warehouse.streaming.log import step_log, table_folder
@@ -80,14 +80,6 @@ def made_of(home: Path, catalog: Catalog, entry: ViewEntry) -> str | None:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32] if parts else ""
 
 
-@lru_cache(512)
-def scope_of(text: str) -> str:
-    """Return for whom a statement's view is: ``GLOBAL``, ``TEMPORARY``, or nothing for one that stays."""
-    words = [token.upper for token in (tokenize(text) or ())[:6]]
-    before = set(words[: words.index("VIEW")] if "VIEW" in words else ())
-    return "GLOBAL" if "GLOBAL" in before else "TEMPORARY" if before & {"TEMP", "TEMPORARY"} else ""
-
-
 @dataclass(frozen=True)
 class Views:
     """The views that one session's statements may read.
@@ -112,7 +104,8 @@ class Views:
         Raises:
             WarehouseError: one of them can no longer be read.
         """
-        if not any(map(self._is_stale, (*self.catalog.views(), *self.temporary.values()))):
+        views = (*self.catalog.views(), *self.temporary.values())
+        if not any(_is_stale(view, self._made_of(view)) for view in views if changes(view)):
             return
         inner = statement.statement if isinstance(statement, Explain) else statement
         offset = len(statement.source.text) - len(inner.source.text)
@@ -125,11 +118,8 @@ class Views:
                 reason = error.diagnostics[0].message.partition("\n")[0]
                 fail("WAREHOUSE_VIEW_BROKEN", place, name=".".join(name.parts), reason=reason)
 
-    def _is_stale(self, view: ViewEntry) -> bool:
-        if not changes(view):
-            return False
-        now = made_of(self.home, self.catalog, view)
-        return now is None or now != view.made_of
+    def _made_of(self, view: ViewEntry) -> str | None:
+        return made_of(self.home, self.catalog, view)
 
     def _bring(self, parts: tuple[str, ...], schema: str, depth: int) -> None:
         """Bring what a name means in ``schema`` up to date, what it reads before it."""
@@ -140,8 +130,8 @@ class Views:
         shape = shape_of(text) if text else None
         for name in _read(shape) if shape else ():
             self._bring(name.parts, current, depth + 1)
-        if view and self._is_stale(view):
-            self.rewrite(view, made_of(self.home, self.catalog, view))
+        if view and changes(view) and _is_stale(view, now := self._made_of(view)):
+            self.rewrite(view, now)
 
     def _ours(self, parts: tuple[str, ...], schema: str) -> ViewEntry | None:
         """Return the view of ours that a name means, None where it means nothing or something of Spark's."""
@@ -157,6 +147,11 @@ class Views:
             return "", schema
         where = found.viewCatalogAndNamespace()
         return found.viewText().get(), where.last() if where.nonEmpty() else schema
+
+
+def _is_stale(view: ViewEntry, now: str | None) -> bool:
+    """Say whether Spark has another text of a view than it would be given for what that is made of now."""
+    return now is None or now != view.made_of
 
 
 def _read(shape: QueryShape) -> Iterator[Name]:
@@ -177,7 +172,7 @@ def made_again(view: ViewEntry) -> SourceText:
     made = parse(SourceText(view.text))
     assert isinstance(made, QueryStatement) and made.target
     at = made.target.span.end
-    if scope := scope_of(view.text):
+    if scope := view_scope(view.text):
         head = "CREATE OR REPLACE " + ("GLOBAL TEMPORARY" if scope == "GLOBAL" else "TEMPORARY")
         return SourceText(f"{head} VIEW {quote_name(view.name)}" + view.text[at:], f"view {view.name}")
     if view.text[at:].lstrip().startswith("("):
@@ -199,9 +194,9 @@ def stored(spark: SparkSession, parts: tuple[str, ...], schema: str) -> Any:
     """Return what Spark keeps of a table or view, None where there is none."""
     jvm: Any = spark._jvm
     some = jvm.scala.Option.apply
+    if len(parts) == 1 and (found := stored_temporary(spark, parts[-1])) is not None:
+        return found
     catalog = spark._jsparkSession.sessionState().catalog()
-    if len(parts) == 1 and (found := catalog.getRawTempView(parts[-1])).isDefined():
-        return found.get().tableMeta()
     identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(
         parts[-1], some(parts[-2] if len(parts) > 1 else schema)
     )
@@ -209,3 +204,11 @@ def stored(spark: SparkSession, parts: tuple[str, ...], schema: str) -> Any:
         return catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
     except AnalysisException:  # a schema that is none, such as a path's format
         return None
+
+
+def stored_temporary(spark: SparkSession, name: str) -> Any:
+    """Return what Spark keeps of a temporary view, None where there is none; a global one is ``global_temp.name``."""
+    catalog = spark._jsparkSession.sessionState().catalog()
+    schema, _, last = name.rpartition(".")
+    found = catalog.getRawGlobalTempView(last) if schema else catalog.getRawTempView(last)
+    return found.get().tableMeta() if found.isDefined() else None
