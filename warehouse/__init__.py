@@ -1,6 +1,6 @@
 """A SQL-first streaming warehouse on stock Spark: the map of the house.
 
-The way of a statement, written out once in ``engine.py``::
+The way of a statement, written out once in ``engine``::
 
     text -split-> SourceText -parse-> Statement -bind-> Bound -check-> (diagnostics)
          -lower-> Plan (a flat list of stages) -execute-> Result (Arrow batches)

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -437,7 +438,7 @@ def test_a_training_is_watched_and_cancelled(engine: Engine, rows: Rows, monkeyp
         if "GBTClassifier" in progress.stage:
             engine.cancel()
 
-    monkeypatch.setattr(engine, "on_progress", report)
+    monkeypatch.setattr(engine, "_actions", replace(engine._actions, on_progress=report))
     error = refused(rows, "GENERATE ML GBTClassifier(people, paid, max_iter => 400) AS MODEL slow")
     assert error.condition == "WAREHOUSE_CANCELLED"
     assert running.is_set() and seen[-1].passes >= 1 and ".scala:" in seen[-1].work

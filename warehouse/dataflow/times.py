@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 BEGINNING = -(2**60)
 """The beginning of time: where a watermark starts, and the start of the GLOBAL window."""
@@ -132,3 +133,17 @@ def watermark_timestamp(micros: str) -> str:
     """Return SQL for a watermark as TIMESTAMP: NULL at the beginning of time, year 9999 at its end."""
     moment = f"WHEN {micros} >= {END}L THEN {LAST_TIMESTAMP} ELSE timestamp_micros({micros})"
     return f"CASE WHEN {micros} > {BEGINNING}L THEN CASE {moment} END END"
+
+
+def shown(micros: int) -> str:
+    """Return an instant in ISO 8601, ``-`` at the beginning of time and ``end`` at its end.
+
+    Example:
+        >>> shown(1_714_564_800_000_000), shown(BEGINNING), shown(END)
+        ('2024-05-01 12:00:00+00:00', '-', 'end')
+    """
+    if micros <= BEGINNING:
+        return "-"
+    if micros >= END:
+        return "end"
+    return datetime.fromtimestamp(micros / 1e6, UTC).isoformat(sep=" ")

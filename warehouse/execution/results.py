@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -30,6 +30,21 @@ class Result:
     message: str | None = None
     warnings: tuple[str, ...] = ()
     replaced: str | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What SHOW, DESCRIBE and EXPLAIN tell: rows of strings with the names of their columns."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str | None, ...]]
+
+    def result(self, source: SourceText) -> Result:
+        """Return it as the result of a statement."""
+        schema = pa.schema([(name, pa.string()) for name in self.columns])
+        columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
+        batch = pa.record_batch([pa.array(c, pa.string()) for c in columns], schema=schema)
+        return Result(source, schema, iter([batch]))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.catalog.entries import ModelEntry
 from warehouse.catalog.store import Catalog
 from warehouse.catalog.udfs import Udfs
-from warehouse.execution.results import TrainingProgress
+from warehouse.execution.results import Listing, TrainingProgress
 from warehouse.language.statements import ShowObjects
 from warehouse.planning import plans
 from warehouse.planning.algorithms import Algorithm
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
     from warehouse.ml.generating import Generated
     from warehouse.ml.library import SparkLibrary
-    from warehouse.ml.listing import Rows
     from warehouse.ml.models import StoredModels
 
 
 class Learning:
-    """Machine learning in one warehouse."""
+    """Machine learning in one session of a warehouse."""
 
     def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, udfs: Udfs):
         self.spark, self.catalog, self.home, self.udfs = spark, catalog, home, udfs
-        if (home / "models").is_dir():
+
+    def mend(self) -> None:
+        """Remove what a process that was killed left of models."""
+        if (self.home / "models").is_dir():
             self.models.mend()
 
     @cached_property
@@ -58,7 +60,7 @@ class Learning:
         with Watch(self.spark.sparkContext, report) as watch:
             return Generating(self.spark, self.models, self.library(parameters), watch).run(plan)
 
-    def shown(self, statement: ShowObjects, schema: str) -> Rows:
+    def shown(self, statement: ShowObjects, schema: str) -> Listing:
         """Return SHOW MODELS or SHOW GENERATORS."""
         from warehouse.ml import listing
 
@@ -67,7 +69,7 @@ class Learning:
         wanted = (statement.schema.last if statement.schema else schema).lower()
         return listing.models([m for m in self.catalog.models() if m.schema.lower() == wanted], statement.pattern)
 
-    def described(self, entry: object, extended: bool) -> Rows:
+    def described(self, entry: object, extended: bool) -> Listing:
         """Return DESCRIBE MODEL or DESCRIBE GENERATOR."""
         from warehouse.ml import listing
 

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from warehouse.catalog.entries import ModelEntry, ModelVersion
 from warehouse.errors import Span, without_secrets
+from warehouse.execution.results import Listing
 from warehouse.ml.library import SparkLibrary
 from warehouse.planning.algorithms import Algorithm, Role, snake
 from warehouse.planning.streams import matching
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows of strings with the names of their columns."""
-
-    columns: tuple[str, ...]
-    rows: list[tuple[str | None, ...]]
-
-
-def models(entries: Iterable[ModelEntry], pattern: str | None) -> Rows:
+def models(entries: Iterable[ModelEntry], pattern: str | None) -> Listing:
     """Return SHOW MODELS."""
     entries = tuple(entries)
     wanted = matching([e.name for e in entries], pattern)
@@ -32,10 +24,10 @@ def models(entries: Iterable[ModelEntry], pattern: str | None) -> Rows:
             measured = ", ".join(f"{name} {value}" for name, value in newest.metrics[:2])
             algorithm = dict(newest.facts).get("Algorithm", "")
             rows.append((entry.schema, entry.name, str(newest.number), algorithm, measured, newest.created_at))
-    return Rows(("namespace", "modelName", "version", "algorithm", "metrics", "created"), rows)
+    return Listing(("namespace", "modelName", "version", "algorithm", "metrics", "created"), rows)
 
 
-def generators(library: SparkLibrary, pattern: str | None) -> Rows:
+def generators(library: SparkLibrary, pattern: str | None) -> Listing:
     """Return SHOW GENERATORS."""
     rows: list[tuple[str | None, ...]] = []
     for name in library.names():
@@ -43,10 +35,10 @@ def generators(library: SparkLibrary, pattern: str | None) -> Rows:
             found = library.find(name, Span(0, 0))
             assert found is not None
             rows.append((name, found.family, found.role.value, found.summary))
-    return Rows(("generator", "family", "kind", "summary"), rows)
+    return Listing(("generator", "family", "kind", "summary"), rows)
 
 
-def model(entry: ModelEntry, extended: bool) -> Rows:
+def model(entry: ModelEntry, extended: bool) -> Listing:
     """Return DESCRIBE MODEL: what goes in, what comes out, how it was made; ``extended``: all versions and the text."""
     version = entry.newest
     rows: list[tuple[str | None, ...]] = [(c.name, c.type, "input") for c in version.inputs]
@@ -61,7 +53,7 @@ def model(entry: ModelEntry, extended: bool) -> Rows:
             for old in entry.versions:
                 told = ", ".join(f"{n} {v}" for n, v in old.metrics)
                 rows.append((str(old.number), f"{dict(old.facts).get('Algorithm')}, {old.created_at}", told))
-    return Rows(("col_name", "data_type", "comment"), rows)
+    return Listing(("col_name", "data_type", "comment"), rows)
 
 
 def _facts(entry: ModelEntry, version: ModelVersion, extended: bool) -> Iterator[tuple[str, str]]:
@@ -79,7 +71,7 @@ def _facts(entry: ModelEntry, version: ModelVersion, extended: bool) -> Iterator
         yield "Text", without_secrets(version.text)
 
 
-def generator(algorithm: Algorithm) -> Rows:
+def generator(algorithm: Algorithm) -> Listing:
     """Return DESCRIBE GENERATOR: its parameters and what is documented of it."""
     rows: list[tuple[str | None, ...]] = []
     own = algorithm.role is Role.OWN
@@ -94,4 +86,4 @@ def generator(algorithm: Algorithm) -> Rows:
     if own:
         rows.append(("Returns", "", "", algorithm.returns))
     rows.append(("Description", "", "", algorithm.doc))
-    return Rows(("parameter", "type", "default", "description"), rows)
+    return Listing(("parameter", "type", "default", "description"), rows)

@@ -110,14 +110,14 @@ def _plan(context: Context, statement: Statement, relations: Relations) -> plans
         case CreateStreamingTable():
             return _make_table(context, statement, relations)
         case RefreshStreamingTable(name=name, full=full):
-            return plans.Refresh(source, table_named(context, name), full=full)
+            return plans.Refresh(source, name.span, table_named(context, name), full=full)
         case DrainStreamingTable(name=name):
-            return plans.Refresh(source, table_named(context, name), drain=True)
+            return plans.Refresh(source, name.span, table_named(context, name), drain=True)
         case StartStreamingTable(name=name, every=every):
             pause = length(source.text, every, "EVERY") if every else None
-            return plans.Start(source, table_named(context, name), pause)
+            return plans.Start(source, name.span, table_named(context, name), pause)
         case StopStreamingTable(name=name):
-            return plans.Stop(source, table_named(context, name))
+            return plans.Stop(source, name.span, table_named(context, name))
         case Generate():
             return _train(context, statement, relations)
         case DropObject(kind="MODEL"):
@@ -128,7 +128,7 @@ def _plan(context: Context, statement: Statement, relations: Relations) -> plans
             found = context.catalog.streaming_table(*context.resolve(name))
             if found is None and if_exists:
                 return plans.Nothing(source, f"no streaming table {name.last}")
-            return plans.DropStreamingTable(source, table_named(context, name))
+            return plans.DropStreamingTable(source, name.span, table_named(context, name))
         case ShowObjects():
             return plans.Show(source, statement)
         case DescribeObject(kind="STREAM", name=name):
@@ -310,9 +310,11 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         facts = (*entry.facts, ("Distribution", str(spread)))
         entry = replace(entry, distribution=spread.written(), facts=facts)
     if old is None:
-        return plans.MakeStreamingTable(statement.source, entry, query, None)
+        return plans.MakeStreamingTable(statement.source, statement.name.span, entry, query, None)
     verdict = _verdict(context, old, Version(entry, query), relations)
-    return plans.MakeStreamingTable(statement.source, verdict.entry or entry, verdict.query or query, old, verdict)
+    return plans.MakeStreamingTable(
+        statement.source, statement.name.span, verdict.entry or entry, verdict.query or query, old, verdict
+    )
 
 
 def _asked(context: Context, query: StreamingQuery) -> Pairs:

@@ -88,9 +88,11 @@ class MakeStreamingTable:
     Attributes:
         replaces: the entry that OR REPLACE takes the place of, or None.
         verdict: what becomes of that one's state and panes.
+        named: where the table's name stands.
     """
 
     source: SourceText
+    named: Span
     entry: StreamingTableEntry
     query: StreamingQuery
     replaces: StreamingTableEntry | None
@@ -107,9 +109,10 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Refresh:
-    """REFRESH or DRAIN STREAMING TABLE."""
+    """REFRESH or DRAIN STREAMING TABLE; ``named`` is where its name stands, here as below."""
 
     source: SourceText
+    named: Span
     entry: StreamingTableEntry
     full: bool = False
     drain: bool = False
@@ -120,6 +123,7 @@ class Start:
     """START STREAMING TABLE; ``every`` in microseconds, None: step after step."""
 
     source: SourceText
+    named: Span
     entry: StreamingTableEntry
     every: int | None
 
@@ -129,6 +133,7 @@ class Stop:
     """STOP STREAMING TABLE."""
 
     source: SourceText
+    named: Span
     entry: StreamingTableEntry
 
 
@@ -145,6 +150,7 @@ class DropStreamingTable:
     """DROP STREAMING TABLE."""
 
     source: SourceText
+    named: Span
     entry: StreamingTableEntry
 
 

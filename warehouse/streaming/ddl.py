@@ -21,6 +21,7 @@ from warehouse.catalog.entries import Column, Pairs, StreamEntry, qualified, quo
 from warehouse.catalog.here import here
 from warehouse.catalog.store import Catalog
 from warehouse.errors import Diagnostic, WarehouseError, fail
+from warehouse.execution.results import Listing
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.planning import streams
 from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
@@ -42,14 +43,6 @@ class Context(Protocol):
     @property
     def schema(self) -> str:
         """Return the current schema."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of strings with the names of their columns."""
-
-    columns: tuple[str, ...]
-    rows: list[tuple[str | None, ...]]
 
 
 @dataclass(frozen=True)
@@ -465,23 +458,25 @@ def forget_stream(entry: StreamEntry, context: Context) -> None:
     context.catalog.drop_stream(entry.schema, entry.name)
 
 
-def show_streams(statement: ShowObjects, context: Context) -> Rows:
+def show_streams(statement: ShowObjects, context: Context) -> Listing:
     """Return the streams of a schema."""
     schema = statement.schema.last if statement.schema else context.schema
     if statement.schema and not context.spark.catalog.databaseExists(quoted(schema)):
         fail("WAREHOUSE_SCHEMA_NOT_FOUND", statement.schema.span, schema=quote_name(schema))
     there = [s for s in context.catalog.streams() if s.schema.lower() == schema.lower()]
     shown = streams.matching((s.name for s in there), statement.pattern)
-    return Rows(("namespace", "streamName", "source"), [(s.schema, s.name, s.format) for s in there if s.name in shown])
+    return Listing(
+        ("namespace", "streamName", "source"), [(s.schema, s.name, s.format) for s in there if s.name in shown]
+    )
 
 
-def describe_stream(statement: DescribeObject, context: Context) -> Rows:
+def describe_stream(statement: DescribeObject, context: Context) -> Listing:
     """Return the columns of a stream, and with EXTENDED everything else that is known of it."""
     entry = _find(statement, context)
     if entry is None:
         _not_found(statement, context)
     rows: list[tuple[str | None, ...]] = [*streams.description(entry, statement.extended)]
-    return Rows(("col_name", "data_type", "comment"), rows)
+    return Listing(("col_name", "data_type", "comment"), rows)
 
 
 def _find(statement: DropObject | DescribeObject, context: Context) -> StreamEntry | None:

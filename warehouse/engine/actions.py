@@ -1,0 +1,292 @@
+"""A plan to its result: what each does, and how its failures are told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from warehouse.adaptive import report
+from warehouse.adaptive.recording import Recording
+from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
+from warehouse.engine import answers
+from warehouse.engine.planner import Planner, inside, refuse
+from warehouse.engine.shared import Shared
+from warehouse.errors import SourceText, Span, WarehouseError, diagnostic, fail
+from warehouse.execution.portable import portable, readable, unpacked, unpacked_schema, zone_of, zoned
+from warehouse.execution.results import Progress, Result, TrainingProgress
+from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
+from warehouse.language.statements import ShowObjects
+from warehouse.ml.learning import Learning
+from warehouse.planning import plans
+from warehouse.planning.explain import losses
+from warehouse.planning.replacement import Outcome
+from warehouse.planning.schemas import Held
+from warehouse.planning.streams import RESERVED_PREFIX, matching
+from warehouse.streaming import ddl
+from warehouse.streaming.log import step_log
+
+Parameters = Mapping[str, Any]
+Release = Callable[[], None]
+Finish = Callable[[SourceText, DataFrame, Release], Result]
+"""Makes the result of rows that Spark computes, and calls the last once they were read."""
+
+
+@dataclass(frozen=True)
+class Actions:
+    """Does what plans say, in one session.
+
+    Attributes:
+        cancelled: is set when the statement that runs is to end.
+        on_progress: is told of the steps that statements run, and of what GENERATE does.
+        hears_all: it is told of each step anyway, those in the background too.
+    """
+
+    shared: Shared
+    spark: SparkSession
+    planner: Planner
+    learning: Learning
+    cancelled: threading.Event
+    on_progress: Callable[[Progress | TrainingProgress], None] | None
+    hears_all: bool
+
+    def do(self, plan: plans.Plan, parameters: Parameters, finish: Finish | None = None) -> Result:
+        """Do what a plan says.
+
+        Args:
+            plan: the plan.
+            parameters: values of parameter markers.
+            finish: makes the result of what Spark is to compute; unless given, one of its rows.
+
+        Raises:
+            WarehouseError: it failed, or was cancelled; located in the statement.
+        """
+        if self.cancelled.is_set():
+            fail("WAREHOUSE_CANCELLED")
+        try:
+            return self._do(plan, parameters, finish or self._rows)
+        except WarehouseError as error:
+            told = self._of_a_variable(plan, error) or error
+            raise told.placed_at(place(plan)).located_in(plan.source) from None
+        except RAISED as error:
+            if self.cancelled.is_set():
+                fail("WAREHOUSE_CANCELLED")
+            fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
+            said = translate(error, plan.source, fragment)
+            raise (self._of_a_variable(plan, said) or said).placed_at(place(plan)) from None
+        except OSError as error:
+            if not is_disk_full(error):
+                raise
+            raise translate(error, plan.source).located_in(plan.source) from None
+
+    def _of_a_variable(self, plan: plans.Plan, error: WarehouseError) -> WarehouseError | None:
+        """Return what is to be said of a streaming table whose query names a variable of the session; else None."""
+        told = error.diagnostics[0]
+        if told.span is None or not told.condition.startswith("UNRESOLVED_COLUMN"):
+            return None
+        name = told.span.of(plan.source.text)
+        if not isinstance(plan, plans.MakeStreamingTable) or not self.planner.is_constant(name):
+            return None
+        return WarehouseError(diagnostic("WAREHOUSE_SESSION_VARIABLE", told.span, name=name), source=plan.source)
+
+    def _do(self, plan: plans.Plan, parameters: Parameters, finish: Finish) -> Result:
+        source, shared = plan.source, self.shared
+        match plan:
+            case plans.RunSpark():
+                return self._run_spark(plan, parameters, finish)
+            case plans.MakeStream(statement=statement):
+                return Result(source, message=ddl.create_stream(statement, self.planner.acting()))
+            case plans.DropStreamPlan(statement=dropped):
+                return Result(source, message=ddl.drop_stream(dropped, self.planner.acting()))
+            case plans.Show(statement=asked):
+                return self._shown(source, asked)
+            case plans.Describe():
+                return self._described(plan)
+            case plans.Nothing(message=message):
+                return Result(source, message=message)
+            case plans.MakeStreamingTable():
+                return self._make_table(plan)
+            case plans.Refresh(entry=entry, full=full, drain=drain):
+                with self._watching(entry):
+                    commits = shared.tables.refresh(entry, full, drain)
+                return _done(source, entry, f"{'drained' if drain else 'refreshed'}: {answers.summary(commits)}")
+            case plans.Start(entry=entry, every=every):
+                started = shared.tables.start(entry, every)
+                if started:
+                    shared.started.put(entry.qualified, every)
+                return _done(source, entry, "started" if started else "runs already")
+            case plans.Stop(entry=entry):
+                try:
+                    stopped = shared.tables.stop(entry)
+                finally:  # it fails itself where the disk is full
+                    shared.started.drop(entry.qualified)
+                return _done(source, entry, "stopped" if stopped else "was not running")
+            case plans.DropStreamingTable(entry=entry):
+                shared.tables.drop(entry)
+                shared.started.drop(entry.qualified)
+                return _done(source, entry, "dropped")
+            case plans.Train():
+                return self._train(plan, parameters, finish)
+            case plans.DropModel(entry=model):
+                self.learning.models.drop(model)
+                return Result(source, message=f"model {model.qualified} dropped")
+            case plans.Tell():
+                return self._explain(plan, parameters)
+            case plans.Measure():
+                return self._measure(plan, parameters)
+            case plans.Unjudged():
+                raise AssertionError("only a draft leaves a statement unjudged")
+
+    # ------------------------------------------------------------------ what Spark runs
+
+    def _run_spark(self, plan: plans.RunSpark, parameters: Parameters, finish: Finish) -> Result:
+        shared, schema = self.shared, self.planner.schema
+        self._drop_all(plan.drops)
+        for evaluation in plan.evaluations:
+            self.learning.models.measure(evaluation, parameters)
+        with shared.kept.reshaped(self.spark, plan.reshapes, schema):
+            frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
+        if plan.forget_view:
+            shared.catalog.drop_view(plan.forget_view.schema, plan.forget_view.name)
+        if plan.keep_view:
+            shared.views.remember(self.spark, plan.keep_view)
+            shared.serve_models()  # the view may ask models, and be read in sessions that do not
+        result = finish(plan.source, _without_ours(frame) if plan.lists else frame, lambda: None)
+        warnings = shared.kept.keep(self.spark, plan.keeping, self.planner.schema) if plan.keeping else []
+        return replace(result, warnings=tuple(warnings))
+
+    def _drop_all(self, entries: Held) -> None:
+        """Drop what goes with a schema."""
+        for entry in entries:
+            match entry:
+                case StreamingTableEntry():
+                    self.shared.tables.drop(entry)
+                case StreamEntry():
+                    ddl.forget_stream(entry, self.planner.acting())
+                case ViewEntry():
+                    self.shared.catalog.drop_view(entry.schema, entry.name)
+                case ModelEntry():
+                    self.learning.models.drop(entry)
+
+    def _rows(self, source: SourceText, frame: DataFrame, release: Release) -> Result:
+        """Return a frame's rows as Arrow; nothing for a statement without columns."""
+        try:
+            if not frame.columns:
+                return Result(source)
+            table = zoned(readable(portable(frame).toArrow()), zone_of(self.spark))
+            return Result(source, unpacked_schema(table.schema), map(unpacked, table.to_batches()))
+        finally:
+            release()
+
+    # ------------------------------------------------------------------ what is made
+
+    def _make_table(self, plan: plans.MakeStreamingTable) -> Result:
+        refuse(plan)
+        entry, old, verdict = plan.entry, plan.replaces, plan.verdict
+        replaced = "rebuilt from source" if old else None
+        with self._watching(entry):
+            if verdict and old and verdict.outcome is Outcome.CONTINUE:
+                replaced = "continues"
+                commits = self.shared.tables.change(entry, plan.query, old, verdict.carry)
+            else:
+                commits = self.shared.tables.create(entry, plan.query, old)
+        told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(plan.query)))
+        if verdict and verdict.entry and step_log(self.shared.folder, entry).last().drained:
+            told += ("warning: it was drained: rows that come are late until REFRESH STREAMING TABLE … FULL",)
+        if (zone := zone_of(self.spark)) != "UTC":
+            told += (f"warning: its steps compute in UTC, where this session's time zone is {zone}",)
+        made = f"replaced, {replaced}" if replaced else "created"
+        result = _done(plan.source, entry, f"{made}: {answers.summary(commits)}")
+        return replace(result, warnings=told, replaced=replaced)
+
+    def _train(self, plan: plans.Train, parameters: Parameters, finish: Finish) -> Result:
+        """Train, and return the rows or say what was made."""
+        made = self.learning.generate(plan, parameters, self.on_progress)
+        if made.frame is None:
+            made.release()
+            return Result(plan.source, message=made.message)
+        return finish(plan.source, made.frame, made.release)
+
+    @contextmanager
+    def _watching(self, entry: StreamingTableEntry) -> Iterator[None]:
+        """Within this, the session's listener is told of the steps of a table."""
+        if self.hears_all or self.on_progress is None:
+            yield
+            return
+        with self.shared.listeners.watching(entry, self.on_progress):
+            yield
+
+    # ------------------------------------------------------------------ what is told
+
+    def _shown(self, source: SourceText, asked: ShowObjects) -> Result:
+        if asked.kind in ("STREAM", "STREAMS"):
+            return ddl.show_streams(asked, self.planner.acting()).result(source)
+        if asked.kind in ("MODEL", "GENERATOR"):
+            return self.learning.shown(asked, self.planner.schema).result(source)
+        schema = (asked.schema.last if asked.schema else self.planner.schema).lower()
+        found = [entry for entry in self.shared.catalog.streaming_tables() if entry.schema.lower() == schema]
+        wanted = matching([entry.name for entry in found], asked.pattern)
+        return answers.tables((e for e in found if e.name in wanted), self.shared.tables).result(source)
+
+    def _described(self, plan: plans.Describe) -> Result:
+        asked, entry = plan.statement, plan.entry
+        match entry:
+            case StreamEntry():
+                return ddl.describe_stream(asked, self.planner.acting()).result(plan.source)
+            case StreamingTableEntry():
+                known, home = self.shared.tables, self.shared.folder
+                return answers.described(entry, asked.extended, known, home).result(plan.source)
+            case _:
+                return self.learning.described(entry, asked.extended).result(plan.source)
+
+    def _explain(self, plan: plans.Tell, parameters: Parameters) -> Result:
+        lines = list(plan.lines)
+        if plan.spark is not None:
+            lines += [""] if lines else []
+            mode = "" if plan.mode == "simple" else plan.mode.upper()
+            explained = self.spark.sql(f"EXPLAIN {mode} {plan.spark.text}", args=dict(parameters) or None)
+            lines += explained.collect()[0][0].splitlines()
+        return answers.explained(lines).result(plan.source)
+
+    def _measure(self, plan: plans.Measure, parameters: Parameters) -> Result:
+        """Do what a plan says, throw its rows away, and return what it took."""
+        steps: list[Progress | TrainingProgress] = []
+        with Recording(self.spark) as recording:
+
+            def drained(source: SourceText, frame: DataFrame, release: Release) -> Result:
+                try:
+                    return Result(source, message=recording.drain(frame))
+                finally:
+                    release()
+
+            try:
+                measured = replace(self, on_progress=steps.append, hears_all=False)
+                result = measured.do(plan.measured, parameters, drained)
+            except WarehouseError as error:
+                raise inside(error, plan.measured.source, plan.source) from None
+        return answers.explained(report.lines(result.message, recording, steps)).result(plan.source)
+
+
+def place(plan: plans.Plan) -> Span | None:
+    """Return the words to point at when running ``plan`` fails at no place of its own."""
+    match plan:
+        case plans.MakeStreamingTable(query=query):
+            return query.place
+        case plans.Refresh() | plans.Start() | plans.Stop() | plans.DropStreamingTable():
+            return plan.named
+    return None
+
+
+def _done(source: SourceText, entry: StreamingTableEntry, what: str) -> Result:
+    return Result(source, message=f"streaming table {entry.qualified} {what}")
+
+
+def _without_ours(listed: DataFrame) -> DataFrame:
+    """Return what SHOW TABLES or SHOW VIEWS lists without the temporary views that stand for functions of ours."""
+    for name in {"tableName", "viewName"} & set(listed.columns):
+        listed = listed.where(f"NOT startswith({name}, '{RESERVED_PREFIX}')")
+    return listed

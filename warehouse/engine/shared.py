@@ -1,0 +1,67 @@
+"""What all sessions of an open warehouse share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from weakref import WeakSet
+
+from pyspark.sql import SparkSession
+
+from warehouse.catalog.started import Started
+from warehouse.catalog.store import Catalog
+from warehouse.catalog.udfs import Udfs
+from warehouse.engine.claims import Claims
+from warehouse.engine.listeners import Listeners
+from warehouse.engine.planner import Planner
+from warehouse.execution.functions import serve
+from warehouse.ml.learning import Learning
+from warehouse.planning.predictions import function_name
+from warehouse.storage.tables import KeptTables
+from warehouse.streaming.kept_views import KeptViews
+from warehouse.streaming.tables import StreamingTables
+
+
+class Shared:
+    """One warehouse folder, in one Spark.
+
+    Attributes:
+        spark: the session in which the engine began.
+        folder: the warehouse folder.
+        catalog, udfs, started: what exists, the user's own definitions, and the streaming tables that are to run on.
+        kept: distribution, statistics and memory of tables.
+        views: the texts of views.
+        tables: the streaming tables.
+        listeners: who is told of their steps.
+        claims: the names that statements are changing.
+        sessions: those that are open.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path, udfs: Path, moved: bool):
+        """Open a folder.
+
+        Args:
+            spark: the session in which the engine begins.
+            folder: the warehouse folder.
+            udfs: the folder of the user's own definitions.
+            moved: the folder was somewhere else when it was open last.
+        """
+        self.spark, self.folder = spark, folder
+        self.catalog, self.udfs, self.started = Catalog.open(folder), Udfs(udfs), Started(folder)
+        self._learning = Learning(spark, self.catalog, folder, self.udfs)
+        self._learning.mend()
+        self.kept, self.views = KeptTables(spark, folder), KeptViews(folder, self.catalog)
+        self.listeners, self.claims = Listeners(), Claims()
+        self.sessions: WeakSet[SparkSession] = WeakSet([spark])
+        planner = Planner(self, spark, self._learning)
+        self.tables = StreamingTables(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
+        self.tables.mend(moved)
+
+    def learning_in(self, spark: SparkSession) -> Learning:
+        """Return machine learning in a session: models make views and functions, each in a session of theirs."""
+        return self._learning if spark is self.spark else Learning(spark, self.catalog, self.folder, self.udfs)
+
+    def serve_models(self, *sessions: SparkSession) -> None:
+        """Let sessions, all that are open unless some are given, call the functions that models are by now."""
+        names = [function_name(entry, version) for entry in self.catalog.models() for version in entry.versions]
+        for session in (sessions or tuple(self.sessions)) if names else ():
+            serve(session, names)
