@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # No test leaves an engine behind in the background, but those that are about it.
 os.environ["WAREHOUSE_ENGINE"] = "embedded"
 
-# Most of what a process that a test starts does is done a few times: to compile it once, and quickly, costs less than to
-# compile it again when it is hot. (An engine takes no JDK_JAVA_OPTIONS from its environment.)
+# Most of what a process that a test starts does is done a few times: to compile it once, and quickly, costs less than
+# to compile it again when it is hot. (An engine takes no JDK_JAVA_OPTIONS from its environment.)
 QUICKLY = "-XX:TieredStopAtLevel=1"
 os.environ.setdefault("JAVA_TOOL_OPTIONS", QUICKLY)
 

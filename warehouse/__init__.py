@@ -42,7 +42,7 @@ sessions that were emitted, and the process is killed while the panes are writte
 
 1. ``streaming.runner`` writes the step's intent (step number, clock, watermark before, source batch) to the
    step log *before* anything reads a row; a step found without its commit record runs again with that intent.
-2. ``dataflow.step`` renders SQL for the step from the frozen ``WindowedQuery``: stateless part, window
+2. ``dataflow`` renders SQL for the step from the frozen ``WindowedQuery``: stateless part, window
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns. A step
    of more rows than there is state (``streaming.runner.manner``) merges its rows with all of it in one pass.

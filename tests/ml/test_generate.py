@@ -296,7 +296,7 @@ def test_a_function_of_ones_own(engine: Engine, rows: Rows, tmp_path: Path, monk
         "from warehouse.ml.custom import generator\n@generator(returns='a NOPE((')\ndef ddl(frame):\n    return frame\n"
     )
     udfs = Udfs(tmp_path)
-    monkeypatch.setattr(engine, "udfs", udfs)
+    monkeypatch.setattr(engine._shared, "udfs", udfs)
     monkeypatch.setattr(engine.learning, "udfs", udfs)
     rows(
         "CREATE TABLE clicks AS SELECT CAST(id % 5 AS STRING) AS player,"

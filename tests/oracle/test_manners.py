@@ -12,7 +12,7 @@ import pytest
 
 from tests.oracle.harness import Rig
 from tests.oracle.programs import random_wide_program
-from warehouse.dataflow import step
+from warehouse.dataflow import partials
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.streaming import runner, state
 from warehouse.streaming.runner import Manner
@@ -29,7 +29,7 @@ def test_manners(how: Manner, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPat
     ran = []
 
     def chosen(query: WindowedQuery, *_: object) -> Manner:
-        ran.append(how if step.comes_in_pieces(query) else Manner.STAGED)
+        ran.append(how if partials.comes_in_pieces(query) else Manner.STAGED)
         return ran[-1]
 
     monkeypatch.setattr(runner, "manner", chosen)

@@ -65,7 +65,7 @@ class Mortal:
 
     def reborn(self) -> None:
         """Do as a new process does: nothing is known but what the folder holds."""
-        self.engine = Engine.within(self.engine.spark, self.engine.folder, self.engine.udfs.folder)
+        self.engine = Engine.within(self.engine.spark, self.engine.folder, self.engine._shared.udfs.folder)
 
 
 @pytest.fixture(scope="module")

@@ -79,7 +79,7 @@ def test_code_that_exits_ends_neither_the_engine_nor_the_wait(
     engine: Engine, local: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "exits.py").write_text("import sys\nsys.exit(3)")
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
     assert run(engine, local, "-e", "SHOW GENERATORS LIKE 'exits'").returncode == 0
     query = "SELECT count(*) FROM VALUES (now()) AS t(at) WINDOW exits (at)"
     done = run(engine, local, "-e", query)

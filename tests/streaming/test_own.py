@@ -20,7 +20,7 @@ Arrive = Callable[..., None]
 
 @pytest.fixture
 def rows(engine: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> Rows:
-    monkeypatch.setattr(engine, "udfs", Udfs(EXAMPLES))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(EXAMPLES))
 
     return lambda text: [tuple(row.values()) for row in rows_of(engine, text)]
 
@@ -122,7 +122,7 @@ class Mornings(CustomWindow):
 def test_windows_are_assigned_without_an_aggregate(
     engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
     (tmp_path / "mornings.py").write_text(MORNINGS)
     (tmp_path / "day_sessions.py").write_text((EXAMPLES / "day_sessions.py").read_text())
     arrive(("a", 1, "01 11:59"), ("a", 2, "01 12:00"), ("a", 3, None))
@@ -145,11 +145,11 @@ def test_a_definition_that_changes_is_noticed(
 ) -> None:
     definition = (EXAMPLES / "day_sessions.py").read_text()
     (tmp_path / "day_sessions.py").write_text(definition)
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
     arrive(("a", 1, "01 23:40"))
     rows(f"CREATE STREAMING TABLE t AS {DAY_SESSIONS}")
     (tmp_path / "day_sessions.py").write_text(definition.replace("'DAY'", "'HOUR'"))
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
     monkeypatch.setattr(engine.tables, "_feeds", {})  # as a new process finds it
     with pytest.raises(WarehouseError, match="WAREHOUSE_DEFINITION_CHANGED"):
         rows("REFRESH STREAMING TABLE t")
@@ -201,7 +201,7 @@ def test_options_and_names_that_are_none_are_said(
     (tmp_path / "mine.py").write_text(_IMPORT + "class A(CustomWindow):\n def assign(self, ts, size): return ts, ts")
     (tmp_path / "when.py").write_text(BROKEN["never"])
     (tmp_path / "torn.py").write_text(BROKEN["no_python"])
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
 
     def refused(clause: str) -> tuple[str, str]:
         query = f"SELECT count(*) FROM STREAM s {clause}"
@@ -239,7 +239,7 @@ def test_what_is_no_answer_is_said(
 ) -> None:
     text, words = ANSWERS[clause]
     (tmp_path / f"{clause.split()[1]}.py").write_text(text)
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
     with pytest.raises(WarehouseError, match=words) as error:
         rows(f"SELECT count(*) FROM STREAM s {clause}")
     assert error.value.condition == "WAREHOUSE_UDF_BROKEN"
@@ -277,7 +277,7 @@ def test_what_is_wrong_is_said(
 ) -> None:
     for name, text in BROKEN.items() | {("doubling", (EXAMPLES / "doubling.py").read_text())}:
         (tmp_path / f"{name}.py").write_text(text)
-    monkeypatch.setattr(engine, "udfs", Udfs(tmp_path))
+    monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
     with pytest.raises(WarehouseError) as error:
         rows(f"SELECT count(*) FROM STREAM s {clause}")
     found = error.value.diagnostics[0]

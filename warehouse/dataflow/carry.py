@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from warehouse.dataflow import step
 from warehouse.dataflow.aggregates import set_of
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
+from warehouse.dataflow.state_columns import content_types, out_type, standing_types, state_columns
 from warehouse.dataflow.times import END
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import merges
@@ -56,15 +56,15 @@ class Carry:
         """Say whether the state is as it should be already."""
         same = tuple(range(len(self.old.parts.partials))), tuple(range(len(self.old.result)))
         values = self.new.mode is not Mode.RETRACTING or (
-            self.outputs == same[1] and step.out_type(self.old) == step.out_type(self.new)
+            self.outputs == same[1] and out_type(self.old) == out_type(self.new)
         )
         return (
             not self.looks_again
             and self.partials == same[0]
             and all(dict(self.fields).get(name, name) == name for name in self.new.parts.fields)
             and self.pending == self.old.pending_columns
-            and step.state_columns(self.old) == step.state_columns(self.new)
-            and step.content_types(self.old) == step.content_types(self.new)
+            and state_columns(self.old) == state_columns(self.new)
+            and content_types(self.old) == content_types(self.new)
             and self.old.mode is self.new.mode
             and self.old.slicing == self.new.slicing
             and values
@@ -133,7 +133,7 @@ def _contents(carry: Carry) -> tuple[str, ...]:
     new = carry.new
     if new.splits:
         return new.content_columns
-    kinds = step.content_types(new)
+    kinds = content_types(new)
     return tuple(
         _kept_rows(carry, name) if name == new.parts.rows
         else f"CAST({f'{name}_new' if was is None else f'p{was}'} AS {kinds[name]}) AS {name}"
@@ -151,7 +151,7 @@ def _kept_rows(carry: Carry, name: str) -> str:
         row = f"named_struct('r', {row}, 'n', __w_k.n)"
     rows = f"transform({carry.old.parts.rows}, __w_k -> {row})"
     rows = set_of(rows, "row") if parts.is_set else rows
-    return f"CAST({rows} AS {step.content_types(carry.new)[name]}) AS {name}"
+    return f"CAST({rows} AS {content_types(carry.new)[name]}) AS {name}"
 
 
 def _with_computed(carry: Carry, live: str) -> str:
@@ -176,7 +176,7 @@ def _with_computed(carry: Carry, live: str) -> str:
 
 def _standing(carry: Carry) -> tuple[str, ...]:
     """Return the select list of what the state remembers of the panes that stand."""
-    kinds = step.standing_types(carry.new)
+    kinds = standing_types(carry.new)
     if not kinds:
         return ()
     retracting = carry.new.mode is Mode.RETRACTING

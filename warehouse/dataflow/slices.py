@@ -3,7 +3,7 @@
 A row falls into one slice, however many sliding windows hold it; a fixed window is a slice of its own. Where all that
 a trigger does is to fire at the watermark, no window is looked at before its end, so the state of those to come is
 their slices: partial results per key and slice, of which each step adds what its rows came to and changes nothing that
-is there. Windows that have fired are rows of *state* like any other's, for the late rows to come (``dataflow.step``).
+is there. Windows that have fired are rows of *state* like any other's, for the late rows to come.
 
 Rolled up are the windows whose ends the watermark passes. A few are *folded*: each slice goes to the windows that hold
 it. Many are *swept*, in the order of time, over the points at which a slice enters and leaves: what can be subtracted
@@ -12,7 +12,7 @@ is a running sum of what entered less what left, two additions a slice whatever 
 partial results between overlapping windows; "slices" as in Krishnamurthy et al., "On-the-fly sharing for streamed
 aggregation", 2006.
 
-Relations by column, beside those of ``dataflow.step``:
+Relations by column, beside those of the package:
 
 - *slices*: keys, ``ws``, ``we``, partials ``p…``, pending; a slice may have many rows.
 - *windows*: the same, one row per window.
@@ -20,10 +20,11 @@ Relations by column, beside those of ``dataflow.step``:
 
 from __future__ import annotations
 
-from warehouse.dataflow import step
+from warehouse.dataflow import partials
 from warehouse.dataflow.aggregates import INTEGRAL, Partial
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
+from warehouse.dataflow.state_columns import standing_types, state_columns
 from warehouse.dataflow.windows import Sliding, latest_end
 
 FOLDED = 2
@@ -46,7 +47,7 @@ def added(query: WindowedQuery, rows: str, before: str) -> str:
     first = tuple(f"{p.sql} AS p{i}" for i, p in enumerate(query.parts.partials))
     pending = tuple(f"{p.first} AS {p.name}" for p in query.pending)
     bounds = columns(query.key_columns, "ws", "we")
-    open_yet = step.is_open(query, latest_end(_grid(query)), before)
+    open_yet = partials.is_open(query, latest_end(_grid(query)), before)
     return f"SELECT {columns(bounds, first, pending)} FROM {rows} WHERE ts IS NOT NULL AND {open_yet} GROUP BY {bounds}"
 
 
@@ -54,7 +55,7 @@ def passed(query: WindowedQuery, slices: str, before: str) -> str:
     """Return SQL for *windows*, several rows to one, that ``slices`` came to although they have fired already."""
     window = _grid(query)
     spread = _in_windows(query, slices, window.first_start("ws"), f"{before} - {window.size}L")
-    return f"SELECT {columns(slice_columns(query))} FROM ({spread}) WHERE {step.is_open(query, 'we', before)}"
+    return f"SELECT {columns(slice_columns(query))} FROM ({spread}) WHERE {partials.is_open(query, 'we', before)}"
 
 
 def fired(query: WindowedQuery, slices: str, before: str, after: str, count: int, at_once: bool = False) -> str:
@@ -66,7 +67,7 @@ def fired(query: WindowedQuery, slices: str, before: str, after: str, count: int
         before: SQL for the watermark before the step.
         after: SQL for the watermark after it.
         count: how many such windows a key has at most.
-        at_once: see ``step.merged``.
+        at_once: see ``merging.merged``.
     """
     if is_whole(query):
         merged = columns(query.key_columns, "ws", "we", _merged(query))
@@ -110,13 +111,13 @@ def live(query: WindowedQuery, slices: str, watermark: str) -> str:
         slices: *slices* with ``step``, when they were added.
         watermark: SQL for where it stands.
     """
-    kinds = step.standing_types(query)
+    kinds = standing_types(query)
     columns_of_state = {
         "idx": "0", "due_wm": "we", "due_at": "CAST(NULL AS BIGINT)", "step": "max(step)", "dropped": "false",
         **{name: f"CAST(NULL AS {kind})" for name, kind in kinds.items()},
     }  # fmt: skip
     merged = _merged_by_name(query)
-    listed = tuple(f"{(columns_of_state | merged).get(name, name)} AS {name}" for name in step.state_columns(query))
+    listed = tuple(f"{(columns_of_state | merged).get(name, name)} AS {name}" for name in state_columns(query))
     first = _first_open(query, watermark)
     spread = _in_windows(query, slices, f"greatest({_grid(query).first_start('ws')}, {first})", None, "step")
     return f"SELECT {columns(listed)} FROM ({spread}) GROUP BY {columns(query.key_columns, 'ws', 'we')}"
@@ -126,7 +127,7 @@ def united(query: WindowedQuery, windows: str) -> str:
     """Return SQL for live rows of *state*, of which a window that has not fired may have one of its own and slices."""
     bounds = (*query.key_columns, "ws", "we")
     merged = _merged_by_name(query) | {"due_wm": "min(due_wm)", "due_at": "min(due_at)", "dropped": "false"}
-    listed = tuple(f"{merged.get(n, f'max({n})')} AS {n}" for n in step.state_columns(query) if n not in bounds)
+    listed = tuple(f"{merged.get(n, f'max({n})')} AS {n}" for n in state_columns(query) if n not in bounds)
     return f"SELECT {columns(bounds, listed)} FROM {windows} GROUP BY {columns(bounds)}"
 
 

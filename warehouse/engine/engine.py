@@ -48,7 +48,7 @@ class Engine:
     Attributes:
         spark: the session: settings, current schema and temporary views are its.
         folder: the warehouse folder.
-        catalog, udfs, kept, views, tables: see ``shared.Shared``.
+        catalog, kept, views, tables: see ``shared.Shared``.
         learning: machine learning in this session.
     """
 
@@ -58,8 +58,8 @@ class Engine:
         from warehouse.execution.cancelling import Cancelling
 
         self._shared, self.spark, self.folder = shared, spark, shared.folder
-        self.catalog, self.udfs, self.kept = shared.catalog, shared.udfs, shared.kept
-        self.views, self.tables, self.learning = shared.views, shared.tables, shared.learning_in(spark)
+        self.catalog, self.kept, self.views, self.tables = shared.catalog, shared.kept, shared.views, shared.tables
+        self.learning = shared.learning_in(spark)
         self._cancelling = Cancelling(spark.sparkContext)
         self._planner = Planner(shared, spark, self.learning)
         self._actions = Actions(

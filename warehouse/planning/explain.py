@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from warehouse.dataflow import slices, step
+from warehouse.dataflow import merging, partials, slices
 from warehouse.dataflow.aggregates import keeps_set
+from warehouse.dataflow.outcome import outcome
 from warehouse.dataflow.phases import is_ever_finished, waits_for_the_end
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
@@ -225,9 +226,9 @@ def step_texts(query: StreamingQuery) -> Iterator[str]:
         return
     clock = Clock(1, 0, BEGINNING, BEGINNING)
     yield "-- their windows, and partial results per key and window"
-    yield step.partials(block, f"({step.assigned(block, '__w_input')})", clock.literals().before)
+    yield partials.partials(block, f"({partials.assigned(block, '__w_input')})", clock.literals().before)
     yield "-- merged with the state, triggers decided: the new state and what is emitted"
-    yield step.outcome(block, step.merged(block, "__w_state", "__w_batch", clock), clock)
+    yield outcome(block, merging.merged(block, "__w_state", "__w_batch", clock), clock)
 
 
 def act(plan: plans.Plan) -> str:

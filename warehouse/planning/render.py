@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import quote_name
-from warehouse.dataflow import step
+from warehouse.dataflow import batch
 from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, quoted, rewritten
 from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, StreamReference, TableFunction
@@ -143,7 +143,7 @@ class Writer:
         if behind:
             bound = self.bound(block, marks.mark, tuple(behind))
         relation = bound.input(self, "0L AS __w_arrival")
-        sql = step.answer(bound.query, "(" + marks.mark(relation) + ")")
+        sql = batch.answer(bound.query, "(" + marks.mark(relation) + ")")
         outputs = [f"o{i} AS {quote_name(o.name)}" for i, o in enumerate(bound.query.outputs)]
         selected = len(outputs) - len(behind)
         # an ORDER BY behind the block may speak of the bounds and of what is aggregated, selected or not

@@ -41,7 +41,7 @@ class StreamingQuery:
     Attributes:
         source: the text whose spans ``input`` remembers (views and common table expressions written out).
         sources: the streams it reads, in the order of ``source_view`` numbers.
-        input: SQL over the source views: the *input* relation of ``dataflow.step``, or, without windows, the
+        input: SQL over the source views: the *input* relation of ``warehouse.dataflow``, or, without windows, the
             table's rows; either with the hidden columns.
         windowed: the stateful block, or None for a stateless table.
         columns: the table's columns.

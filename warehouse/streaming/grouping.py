@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from warehouse.dataflow import slices, step
+from warehouse.dataflow import merging, partials, slices
+from warehouse.dataflow.lateness import is_late
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import CLOCK, CLOCKS, Clock, Reading
 from warehouse.dataflow.windows import earliest_end
@@ -30,7 +31,7 @@ class Grouped:
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
         lateness: see ``lateness.known``. lags: see ``lags.measures``, where a trigger has a PERCENTILE.
         gathered: rows and state are merged already, as ``windows`` whole ones of ``bounds``, their least end second.
-        strays: see ``step.gathered``.
+        strays: see ``merging.gathered``.
     """
 
     windows: int = 0
@@ -102,9 +103,9 @@ class _Rows:
 
     def __init__(self, arrived: Arrived, clock: Reading):
         query, self.relations = arrived.query, arrived.relations
-        self.query, self.is_late = query, step.is_late(query, clock.before)
+        self.query, self.is_late = query, is_late(query, clock.before)
         self.observed = arrived.inputs.make(self.relations, arrived.frames, clock.now)
-        rows = step.assigned(query, f"({arrived.inputs.query.input.text})")
+        rows = partials.assigned(query, f"({arrived.inputs.query.input.text})")
         if query.retracted:
             rows = late.without_replacements(
                 self.relations, query, arrived.folder, rows, arrived.intent, clock.before, arrived.kept
@@ -125,7 +126,7 @@ class _Rows:
         found = self.watch.figures()
         if self.query.multiplied and (found["untimed"] or found["late"]):
             conditions = {"untimed": "ts IS NULL", "late": self.is_late}
-            exactly = {name: step.source_rows(self.query, condition) for name, condition in conditions.items()}
+            exactly = {name: partials.source_rows(self.query, condition) for name, condition in conditions.items()}
             found |= self.relations.figures("__w_rows", exactly)
         return replace(
             grouped, seen=[rows_seen(o) for o in self.observed], untimed=found["untimed"] or 0,
@@ -148,8 +149,8 @@ def grouped(arrived: Arrived, compiled: bool, thin: bool) -> Grouped:
     if not compiled:
         relation = "(SELECT /*+ COALESCE(1) */ * FROM __w_rows)"
     elif thin:
-        relation = step.spread(query, "__w_rows")
-    text = (slices.added if query.slicing else step.partials)(query, relation, clock.before)
+        relation = partials.spread(query, "__w_rows")
+    text = (slices.added if query.slicing else partials.partials)(query, relation, clock.before)
     batch = arrived.stored(text, "__w_batch")
     passed = f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"
     found = arrived.relations.figures(
@@ -171,8 +172,8 @@ def gathered(arrived: Arrived, state: str | None, thin: bool) -> Grouped:
     """
     query, clock = arrived.query, arrived.clock(compiled=True)
     rows = _Rows(arrived, clock)
-    pieces = f"({step.pieces(query, '__w_rows', clock.before, thin)})"
-    windows = arrived.stored(step.gathered(query, state, pieces, clock.before, thin), "__w_windows")
+    pieces = f"({partials.pieces(query, '__w_rows', clock.before, thin)})"
+    windows = arrived.stored(merging.gathered(query, state, pieces, clock.before, thin), "__w_windows")
     strays = "sum(strays)" if "strays" in windows.columns else "0"
     found = arrived.relations.figures(
         "__w_windows", {"windows": "count(1)", "start": "min(ws)", "end": "min(we)", "strays": strays}

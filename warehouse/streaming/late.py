@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from warehouse.catalog.entries import Column
-from warehouse.dataflow import step
+from warehouse.dataflow import lateness
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
 from warehouse.execution.relations import Relations
@@ -29,7 +29,7 @@ def without_replacements(
         relations: the step's.
         query: over the changes of a RETRACTING table.
         folder: the streaming table's.
-        rows: SQL for them, see ``step.assigned``.
+        rows: SQL for them, see ``partials.assigned``.
         intent: the step's.
         before: SQL for the watermark against which rows are judged.
         kept: what is stored in between is let go with it.
@@ -41,17 +41,17 @@ def without_replacements(
         earlier = f"(SELECT __w_identity AS identity FROM {stored} AND __w_identity IS NOT NULL)"
     out, known, rounds = earlier, 0, 0
     while True:
-        pairs = relations.sql(step.late_pairs(query, "__w_changes", before, out)).persist()
+        pairs = relations.sql(lateness.late_pairs(query, "__w_changes", before, out)).persist()
         kept.callback(pairs.unpersist)
         if (found := pairs.count()) == known:
             break
         known, rounds = found, rounds + 1  # the texts of rounds differ: none reads what came of itself
         relations.put(f"__w_pairs{rounds}", pairs)
-        replaced = relations.sql(step.replacements("__w_changes", f"__w_pairs{rounds}")).persist()
+        replaced = relations.sql(lateness.replacements("__w_changes", f"__w_pairs{rounds}")).persist()
         kept.callback(replaced.unpersist)
         relations.put(f"__w_replaced{rounds}", replaced)
         out = f"({earlier} UNION ALL SELECT identity FROM __w_replaced{rounds})"
-    return step.with_refused("SELECT * FROM __w_changes", out) if known else rows
+    return lateness.with_refused("SELECT * FROM __w_changes", out) if known else rows
 
 
 def finished(
@@ -60,11 +60,11 @@ def finished(
     """Return SQL for the rows of the step that came to windows whose trigger has finished; None without any."""
     if not query.once or state is None or batch is None:
         return None
-    refused = relations.sql(step.refused(query, state, batch, clock))
+    refused = relations.sql(lateness.refused(query, state, batch, clock))
     if refused.isEmpty():
         return None
     relations.put("__w_refused", refused)
-    return step.finished_rows(query, "__w_rows", "__w_refused", clock.reading().before)
+    return lateness.finished_rows(query, "__w_rows", "__w_refused", clock.reading().before)
 
 
 def keep(
@@ -86,7 +86,7 @@ def keep(
         return 0
     assert query.windowed
     listed, retracted = sources(query), query.windowed.retracted
-    too_late = step.late_rows(query.windowed, "__w_rows", clock.reading().before)
+    too_late = lateness.late_rows(query.windowed, "__w_rows", clock.reading().before)
     texts = [panes.late(listed, too_late, "LATE", clock, retracted)]
     if refused:
         texts.append(panes.late(listed, refused, "FINISHED", clock, retracted))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warehouse.dataflow import step
+from warehouse.dataflow.outcome import outcome
+from warehouse.dataflow.state_columns import EARLY, LATE, ON_TIME
 from warehouse.dataflow.times import Clock
 from warehouse.execution.frames import figures
 from warehouse.execution.relations import Relations
@@ -39,7 +40,7 @@ class Made:
         return Made(self.kept, **panes, gone=self.gone, due_wm=self.due_wm, due_at=self.due_at)
 
 
-_TIMINGS = {"early": step.EARLY, "on_time": step.ON_TIME, "behind": step.LATE}
+_TIMINGS = {"early": EARLY, "on_time": ON_TIME, "behind": LATE}
 _OF_PANES = {
     "shown": "count_if(shown)",
     **{name: f"count_if(shown AND timing = {timing})" for name, timing in _TIMINGS.items()},
@@ -66,7 +67,7 @@ class Outcome:
     ):  # fmt: skip
         self.relations, self.state, self.appends, self.intent, self.clock = relations, state, appends, intent, clock
         self.query, self.apart = state.query, apart
-        self.rows = step.outcome(self.query, windows, clock)
+        self.rows = outcome(self.query, windows, clock)
         self.delta = state.delta_name(intent.step)
 
     def written(self) -> Made:

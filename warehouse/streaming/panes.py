@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
-from warehouse.dataflow.step import EARLY, ON_TIME
+from warehouse.dataflow.state_columns import EARLY, ON_TIME
 from warehouse.dataflow.times import CLOCK, Clock, Reading, bound_timestamp, watermark_timestamp
 from warehouse.language.literals import string_literal
 from warehouse.language.statements import Mode

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
-from warehouse.dataflow import step
+from warehouse.dataflow import partials
 from warehouse.dataflow.windows import Sessions
 from warehouse.execution.relations import Relations
 from warehouse.planning.sources import StreamSource
@@ -72,7 +72,7 @@ def _untimed(query: StreamingQuery, rows: DataFrame, number: int) -> DataFrame:
     return rows.selectExpr(
         *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
         f"CASE WHEN __w_time IS NULL THEN '{bad_rows.TIME_IS_NULL}'"
-        f" WHEN {step.is_timed(query.windowed) if query.windowed else 'true'} THEN '{_unplaced(query)}'"
+        f" WHEN {partials.is_timed(query.windowed) if query.windowed else 'true'} THEN '{_unplaced(query)}'"
         f" ELSE '{bad_rows.TIME_OUT_OF_RANGE}' END AS {bad_rows.WHY}",
     )  # fmt: skip
 

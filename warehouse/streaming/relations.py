@@ -9,9 +9,9 @@ from typing import NoReturn
 from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
-from warehouse.dataflow import step
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
+from warehouse.dataflow.state_columns import content_types, newest, standing_types, state_columns
 from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
 from warehouse.dataflow.windows import merges
 from warehouse.errors import fail
@@ -184,7 +184,7 @@ def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
     """Return the relation of ``stream_state('t')``: the live windows as of ``commit``."""
     files = State(folder / "state", query)
     names = ([commit.base] if commit.base else []) + list(commit.deltas)
-    listed = columns(step.state_columns(query))
+    listed = columns(state_columns(query))
     keys = [f"{k} AS {_key_name(query, i)}" for i, k in enumerate(query.key_columns)]
     parts = query.content_columns
     partials = "named_struct(" + ", ".join(f"'{p}', {p}" for p in parts) + ")" if parts else "CAST(NULL AS STRING)"
@@ -197,22 +197,21 @@ def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
     )  # fmt: skip
     if not names and not commit.slices:
         kinds = dict(zip(query.key_columns, query.keys, strict=True))
-        kinds |= step.content_types(query)
+        kinds |= content_types(query)
         kinds |= {k.name: k.type for k in query.trigger_state}
-        kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | step.standing_types(query)
-        empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in step.state_columns(query))
+        kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | standing_types(query)
+        empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in state_columns(query))
         return f"(SELECT {shown} FROM (SELECT {empty}) WHERE false)"
     versions = [f"SELECT {listed} FROM parquet.{quoted(files.path(n))}" for n in names]
     if merges(query.window):
         gone = ", ".join(
-            "__w_gone AS ws" if c == "ws" else "true AS dropped" if c == "dropped" else c
-            for c in step.state_columns(query)
+            "__w_gone AS ws" if c == "ws" else "true AS dropped" if c == "dropped" else c for c in state_columns(query)
         )
         versions += [
             f"SELECT {gone} FROM parquet.{quoted(files.path(n))} LATERAL VIEW explode(vanished) AS __w_gone"
             for n in commit.deltas
         ]
-    live = step.newest(query, f"({' UNION ALL '.join(versions)})") if versions else None
+    live = newest(query, f"({' UNION ALL '.join(versions)})") if versions else None
     if commit.slices:
         live = files.with_slices(commit, live and f"({live})")
     return f"(SELECT {shown} FROM ({live}))"

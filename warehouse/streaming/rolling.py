@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warehouse.dataflow import slices, step
+from warehouse.dataflow import merging, slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import Clock
@@ -21,7 +21,7 @@ class Rolled:
 
     Attributes:
         added: the folder of those that it added, None without any.
-        windows: SQL for the windows that it looks at, as ``step.merged`` has them; None without any.
+        windows: SQL for the windows that it looks at, as ``merging.merged`` has them; None without any.
         momentary: none of these outlives the step.
     """
 
@@ -78,10 +78,10 @@ def rolled_up(relations: Relations, state: State, kept: Slices, last: Commit, ne
             known = "__w_state"
             relations.put(known, versions)
     alone = clock.before >= last.unfired  # windows that fire now are in slices and nowhere else
-    windows = [step.fresh(query, fired)] if fired and alone else []
+    windows = [merging.fresh(query, fired)] if fired and alone else []
     batch = " UNION ALL ".join(part for part in (passed, None if alone else fired) if part)
     if known or batch:
-        windows.append(step.merged(query, known, f"({batch})" if batch else None, clock, at_once))
+        windows.append(merging.merged(query, known, f"({batch})" if batch else None, clock, at_once))
         return Rolled(added, " UNION ALL ".join(windows))
     return Rolled(added, windows[0] if windows else None, momentary=query.lateness == 0 or clock.drain)
 

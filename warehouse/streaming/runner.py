@@ -20,7 +20,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.dataflow import step
+from warehouse.dataflow import merging, partials
+from warehouse.dataflow.outcome import forgets
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.errors import fail
@@ -73,7 +74,7 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
     few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
     if few and of_state <= MUCH_STATE:
         return Manner.FEW
-    return Manner.AT_ONCE if of_state <= last.rows and step.comes_in_pieces(query) else Manner.STAGED
+    return Manner.AT_ONCE if of_state <= last.rows and partials.comes_in_pieces(query) else Manner.STAGED
 
 
 SETTINGS = {
@@ -184,9 +185,9 @@ class Runner:
         state = batch = added = None
         made = Made()
         if new.gathered:
-            known = step.with_strays(query, "__w_windows", "__w_state" if new.strays else None)
-            windows = step.touched(f"({known})", clock, at_once=small)
-            made = self._outcome(relations, intent, clock, windows, step.forgets(query, clock, new.bounds[1])).written()
+            known = merging.with_strays(query, "__w_windows", "__w_state" if new.strays else None)
+            windows = merging.touched(f"({known})", clock, at_once=small)
+            made = self._outcome(relations, intent, clock, windows, forgets(query, clock, new.bounds[1])).written()
         elif self.state.slices:
             rolled = rolled_up(relations, self.state, self.state.slices, last, new, clock)
             added = rolled.added
@@ -197,7 +198,7 @@ class Runner:
             state = self._seen(relations, self.state.touched(session, last, clock, new.few, new.bounds))
             batch = "__w_batch" if new.windows else None
             if state or batch:
-                windows = step.merged(query, state, batch, clock, at_once=small)
+                windows = merging.merged(query, state, batch, clock, at_once=small)
                 made = self._outcome(relations, intent, clock, windows).written()
         refused = late.finished(relations, query, state, batch, clock)
         finished = late.keep(relations, self.appends, self.query, new.late, refused, intent, clock)

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from warehouse.dataflow import slices, step
+from warehouse.dataflow import slices, state_columns
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
@@ -52,7 +52,7 @@ class State:
     def __init__(self, folder: Path, query: WindowedQuery):
         self.folder, self.query = folder, query
         self.slices = Slices(folder, query) if query.slicing else None
-        self.columns = list(step.state_columns(query))
+        self.columns = list(state_columns.state_columns(query))
         self.hot = Hot()
         self.deltas, self.bases = Folders(), Folders()
 
@@ -101,7 +101,7 @@ class State:
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
     ) -> DataFrame:
         base = self._whole_base(spark, last)
-        due = F.expr(step.is_due(clock.rounded_up(SAME_FILTER).literals()))
+        due = F.expr(state_columns.is_due(clock.rounded_up(SAME_FILTER).literals()))
         low, high = bounds
         if low is None:
             return base.where(due)
@@ -185,7 +185,7 @@ class State:
             return None
         view = self._view("live")
         whole.createOrReplaceTempView(view)
-        return spark.sql(step.newest(self.query, view))
+        return spark.sql(state_columns.newest(self.query, view))
 
     def _view(self, what: str) -> str:
         return f"__w_{what}_{self.folder.parent.name.replace('-', '_')}"
@@ -207,7 +207,7 @@ class State:
         name, view = f"folded-{commit.step:09}", self._view("deltas")
         (versions,) = self._deltas(spark, commit)
         versions.createOrReplaceTempView(view)
-        last = spark.sql(step.newest(self.query, view, dropped=True))
+        last = spark.sql(state_columns.newest(self.query, view, dropped=True))
         same = {"momentary": "false AS momentary", **{c: c for c in self.columns}}
         fields = self.read(spark, *commit.deltas).schema
         rest = (f"CAST(NULL AS {type_text(f.dataType)}) AS {f.name}" for f in fields if f.name not in same)

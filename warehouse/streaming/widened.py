@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.catalog.store import write_atomically
-from warehouse.dataflow import step
+from warehouse.dataflow.state_columns import content_types, out_type
 from warehouse.errors import fail
 from warehouse.execution.types import type_text
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -69,7 +69,11 @@ def _types(entry: StreamingTableEntry, query: StreamingQuery) -> dict[str, Any]:
     read = {s.name: {c.name: c.type for c in s.columns} for s in query.sources if s.kind is SourceKind.DELTA}
     kept: list[Any] = [[c.name, c.type] for c in query.columns]
     if query.windowed:
-        kept += [list(query.windowed.keys), step.content_types(query.windowed), step.out_type(query.windowed)]
+        kept += [
+            list(query.windowed.keys),
+            content_types(query.windowed),
+            out_type(query.windowed),
+        ]
     return {"text": hashlib.sha256(entry.text.encode()).hexdigest(), "read": read, "kept": kept}
 
 
