@@ -192,9 +192,13 @@ def test_a_bound_of_the_window_through_a_select_around(rows: Rows, arrive: Arriv
     assert sorted(r["n"] for r in rows(asked)) == [2, 3]
 
 
-def test_a_plain_table_joins_a_streaming_partner(rows: Rows, made: None) -> None:
+def test_a_plain_table_joins_a_streaming_partner(rows: Rows, made: None, engine: Engine) -> None:
     rows("CREATE TABLE follows TBLPROPERTIES ('copartition' = 'retracting') AS SELECT * FROM plain DISTRIBUTE BY k")
     assert exchanges(rows, JOINED.format("retracting", "follows")) == 0
+    engine.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "10MB")
+    plan = str(rows(f"EXPLAIN {JOINED.format('retracting', 'follows')}")[0]["plan"])
+    engine.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    assert "ShuffledHashJoin" in plan and "BroadcastExchange" not in plan, "though each is small enough to be sent"
 
 
 GROUPED = "SELECT k, count(*) AS n FROM STREAM s GROUP BY k WINDOW GLOBAL TRIGGER EVERY 1 ROWS"

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.ProjectExec;
+import org.apache.spark.sql.execution.SortExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.TableCacheQueryStageExec;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
@@ -22,6 +23,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec;
 import org.apache.spark.sql.execution.exchange.ValidateRequirements;
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
+import org.apache.spark.sql.execution.window.WindowExec;
 
 /**
  * Tables that are distributed alike are joined partition by partition, where Spark would send one of them to all tasks.
@@ -96,10 +98,13 @@ public final class JoinInPlace extends Rule {
         && ((Join) join.logicalLink().get()).hint().equals(JoinHint.NONE());
   }
 
-  /** Rows of a table. What else there is may turn out small, or be sent to several joins at once. */
+  /**
+   * Rows of a table, of a streaming table's panes too, over which a window tells what still stands. What else there is
+   * may turn out small, or be sent to several joins at once.
+   */
   private static boolean isTable(SparkPlan rows) {
     SparkPlan at = rows;
-    while (at instanceof ProjectExec || at instanceof FilterExec) {
+    while (at instanceof ProjectExec || at instanceof FilterExec || at instanceof SortExec || at instanceof WindowExec) {
       at = (SparkPlan) at.children().head();
     }
     return at instanceof FileSourceScanExec || at instanceof InMemoryTableScanExec
