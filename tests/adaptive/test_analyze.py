@@ -184,6 +184,13 @@ def test_planning_it_runs_nothing(tables: Engine) -> None:
 def test_later_statements_of_a_dry_run_know_what_it_would_make(tables: Engine) -> None:
     text = "EXPLAIN ANALYZE CREATE TABLE not_made AS SELECT 1 AS x; SELECT count(*) FROM not_made TRIGGER NEVER"
     assert [type(plan) for plan in tables.compile(text)] == [plans.Measure, plans.Unjudged]
+    with pytest.raises(WarehouseError, match="nowhere"):  # of which `e` is a part, and no more
+        tables.compile("CREATE TABLE e AS SELECT 1 AS x; SELECT count(*) FROM nowhere TRIGGER NEVER")
+
+
+def test_what_delta_counts_is_told_behind_a_comment_too(tables: Engine) -> None:
+    (plan,) = tables.compile("/* by hand */ DELETE FROM items")
+    assert isinstance(plan, plans.RunSpark) and plan.counts == ("num_affected_rows",)
 
 
 def test_nothing_listens_on(tables: Engine, analyzed: Analyze) -> None:

@@ -106,7 +106,6 @@ class StreamingTableEntry(_Named):
         mode: ``ACCUMULATING``, ``DISCARDING`` or ``RETRACTING``.
         repeats: a window may be emitted more than once.
         facts: what DESCRIBE EXTENDED tells besides (watermark, window, trigger, …), as label and text.
-        every: microseconds between steps while started, else None.
         definitions: the user's own windows and triggers that it was made with, as text.
         current: the schema in which the query's names without one are looked up.
         revision: how often its state was rewritten for another query; step records of later ones do not count.
@@ -131,7 +130,6 @@ class StreamingTableEntry(_Named):
     repeats: bool
     facts: Pairs
     created_at: str
-    every: int | None = None
     definitions: tuple[str, ...] = ()
     current: str = "default"
     revision: int = 0
@@ -234,6 +232,10 @@ def to_json(entry: Entry) -> dict[str, Any]:
 D = TypeVar("D")
 
 
+_FORMER = ("every",)
+"""Fields that entries of older folders have, and nobody reads."""
+
+
 def from_json(kind: type[D], data: dict[str, Any]) -> D:
     """Return the entry, or the part of one, that ``to_json`` wrote.
 
@@ -242,6 +244,7 @@ def from_json(kind: type[D], data: dict[str, Any]) -> D:
     """
     if not isinstance(data, dict):
         raise ValueError("no fields")
+    data = {name: value for name, value in data.items() if name not in _FORMER}
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     unknown = sorted(set(data) - set(known))
     missing = sorted(n for n, f in known.items() if n not in data and f.default is MISSING)

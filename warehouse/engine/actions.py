@@ -223,7 +223,7 @@ class Actions:
     # ------------------------------------------------------------------ what is told
 
     def _shown(self, source: SourceText, asked: ShowObjects) -> Result:
-        if asked.kind in ("STREAM", "STREAMS"):
+        if asked.kind == "STREAM":
             return ddl.show_streams(asked, self.planner.acting()).result(source)
         if asked.kind in ("MODEL", "GENERATOR"):
             return self.learning.shown(asked, self.planner.schema).result(source)

@@ -20,25 +20,18 @@ DESCRIBED = ("col_name", "data_type", "comment")
 EXPLAINED = ("plan",)
 """The columns of what is not Spark's to answer."""
 
-_COUNTED = {
-    "DELETE": ("num_affected_rows",),
-    "UPDATE": ("num_affected_rows",),
-    "MERGE": ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"),
-}
-"""The columns of what Delta answers to a statement that changes rows."""
-
 
 def columns(plan: plans.Plan) -> tuple[str, ...]:
     """Return the names of the columns that a plan gives back when it is not Spark's to run."""
     match plan:
         case plans.Show(statement=asked):
-            return STREAMS if asked.kind in ("STREAM", "STREAMS") else TABLES
+            return STREAMS if asked.kind == "STREAM" else TABLES
         case plans.Describe():
             return DESCRIBED
         case plans.Tell() | plans.Measure():
             return EXPLAINED
         case plans.RunSpark():
-            return _COUNTED.get(plan.source.text.split(None, 1)[0].upper(), ())
+            return plan.counts
     return ()
 
 

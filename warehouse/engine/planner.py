@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ class Planner:
             planned = self._plan(parse(source), catalog, {})
         except WarehouseError as error:
             unknown = error.condition in ("TABLE_OR_VIEW_NOT_FOUND", "WAREHOUSE_MODEL_NOT_FOUND")
-            if not unknown or not any(name in str(error).lower() for name in made):
+            if not unknown or not _named(error, source) & made:
                 raise
             return plans.Unjudged(source)
         match planned.measured if isinstance(planned, plans.Measure) else planned:
@@ -233,6 +234,13 @@ def refuse(making: plans.MakeStreamingTable) -> None:
 def inside(error: WarehouseError, inner: SourceText, outer: SourceText) -> WarehouseError:
     """Return an error of a statement as one of the statement that ends with it, such as EXPLAIN."""
     return WarehouseError(*error.diagnostics).shifted(len(outer.text) - len(inner.text)).located_in(outer)
+
+
+def _named(error: WarehouseError, source: SourceText) -> set[str]:
+    """Return the names, in lower case, in the words that an error points at, in its message where it points at none."""
+    span = error.diagnostics[0].span
+    words = span.of(source.text) if span else str(error)
+    return {name.strip("`").lower() for name in re.findall(r"`[^`]+`|\w+", words)}
 
 
 def _keeps_its_text(statement: statements.Statement) -> bool:

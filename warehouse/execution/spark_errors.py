@@ -245,9 +245,7 @@ def _sentence(error: BaseException, said: str) -> str:
     text = re.sub(r"\s*SQLSTATE: \w{5}.*", "", text, flags=re.DOTALL)
     text = _LINE_AND_POSITION.sub("", text)
     text = _JAVA_CLASS.sub("", text)
-    text = re.sub(
-        r"User defined function \(.*?\) failed due to: (?:[\w.$]+: )?", "A function failed: ", text, flags=re.DOTALL
-    )
+    text = _UDF_FAILED.sub("A function failed: ", text)
     text = _SUGGESTIONS.sub(_without_ours, text)
     text = _READING.sub(_as_it_is_called, text)
     return text.strip() or said.strip().splitlines()[0]

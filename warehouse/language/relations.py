@@ -386,11 +386,11 @@ class Relations:
             cursor.skip_brackets()
             self._alias(end)
         elif cursor.accept("ON"):
-            walked = walk(cursor, end, lambda c: self._stops_condition(end), commas=False)
+            walked = walk(cursor, end, lambda c: self._stops_condition(), commas=False)
             for index in walked.brackets:
                 self.bracket(index)
 
-    def _stops_condition(self, end: int) -> bool:
+    def _stops_condition(self) -> bool:
         cursor = self.cursor
         return clause_start(cursor) is not None or join_start(cursor) or clause_here(cursor, False) is not None
 

@@ -53,7 +53,7 @@ def _searched(
     search: Search, recipe: Recipe, listed: list[Stage], frame: DataFrame, facts: Facts, watch: Watch
 ) -> Fitted:
     evaluators = metrics.evaluators(recipe, facts.classes == 2)
-    metric = _metric(search, recipe, list(evaluators))
+    metric = _metric(search, list(evaluators))
     asked: list[tuple[Any, Any, tuple[Any, ...]]] = []
     for number, name, values in search.grid:
         stage: Any = next(s.stage for s in reversed(listed) if s.step == number)
@@ -80,7 +80,7 @@ def _searched(
     return Fitted(model.bestModel, recipe, (names, rows))
 
 
-def _metric(search: Search, recipe: Recipe, known: list[str]) -> str:
+def _metric(search: Search, known: list[str]) -> str:
     """Return the metric by which models are compared."""
     if not known:
         fail("WAREHOUSE_GENERATE_NOTHING_TO_SEARCH", search.place, name=search.algorithm.name)

@@ -245,7 +245,7 @@ def _never_closes(text: Text, block: QueryBlock, query: WindowedQuery, sources: 
         return
     if isinstance(query.window, Global):
         if not _fires_before_the_end(query.trigger):
-            fail("WAREHOUSE_UNBOUNDED_AGGREGATE", place if block.clauses else _grouping_place(text, block))
+            fail("WAREHOUSE_UNBOUNDED_AGGREGATE", place if block.clauses else _grouping_place(block))
     elif kinds & AT_END and not all(s.has_watermark for s in sources):
         lacking = next(s for s in sources if not s.has_watermark)
         fail("WAREHOUSE_NO_WATERMARK", lacking.reference.span, stream=lacking.reference.name.last)
@@ -262,7 +262,7 @@ def _fires_before_the_end(unit: Node) -> bool:
     return unit.kind not in AT_END and unit.kind is not Kind.NEVER
 
 
-def _grouping_place(text: Text, block: QueryBlock) -> Span:
+def _grouping_place(block: QueryBlock) -> Span:
     return block.group_by[0].to(block.group_by[-1]) if block.group_by else block.items[0].span
 
 

@@ -72,6 +72,13 @@ _WRITES = (
 )  # fmt: skip
 """The verbs that may put rows into a table, or say how it is kept."""
 
+_COUNTS = {
+    "DELETE": ("num_affected_rows",),
+    "UPDATE": ("num_affected_rows",),
+    "MERGE": ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"),
+}
+"""The columns of what Delta answers to a statement that changes rows."""
+
 
 @dataclass(frozen=True)
 class Relations:
@@ -170,7 +177,7 @@ def _pass_through(context: Context, statement: SparkStatement) -> plans.RunSpark
     reshapes = statement.target if _reshapes(statement) else None
     return plans.RunSpark(
         source, whole, target, keep_view=keep, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes,
-        lists=statement.verb.startswith("SHOW"),
+        lists=statement.verb.startswith("SHOW"), counts=_COUNTS.get(statement.verb, ()),
     )  # fmt: skip
 
 
@@ -266,7 +273,17 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
         stays = "EXISTS" in before and context.analyzer.table_columns(statement.target) is not None
         keep = None if stays else ViewEntry(schema, name, source.text, context.schema)
     target = statement.target.last if statement.target else None
-    return plans.RunSpark(source, fragment, target, keep, forget, (), writer.evaluations(), keeping)
+    return plans.RunSpark(
+        source,
+        fragment,
+        target,
+        keep,
+        forget,
+        (),
+        writer.evaluations(),
+        keeping,
+        counts=_COUNTS.get(statement.verb, ()),
+    )
 
 
 def _refuse_keeping(statement: QueryStatement) -> None:
@@ -300,7 +317,7 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         stateless=query.windowed is None,
         mode=query.windowed.mode.name if query.windowed else _inherited_mode(query),
         repeats=repeats(query), facts=tuple(explain.facts(query)),
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"), every=None,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         definitions=query.definitions, current=context.schema, models=_asked(context, query),
     )  # fmt: skip
     spread = distribution.streamed(

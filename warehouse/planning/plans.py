@@ -31,6 +31,7 @@ class RunSpark:
         keeping: what is to be done for the table that it writes, when it has.
         reshapes: a table whose columns or version it changes, as Spark takes no table in memory along.
         lists: it is a SHOW, which may list temporary views of ours.
+        counts: the columns in which Delta says how many rows it changed; none where it changes none.
     """
 
     source: SourceText
@@ -43,6 +44,7 @@ class RunSpark:
     keeping: Keeping | None = None
     reshapes: Name | None = None
     lists: bool = False
+    counts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

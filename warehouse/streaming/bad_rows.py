@@ -19,7 +19,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
+from warehouse.catalog.entries import Column, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem
 from warehouse.language.fragments import of
 from warehouse.planning.context import Analyzer
@@ -166,11 +166,6 @@ def forget_reader(spark: SparkSession, folder: Path, reader: str) -> None:
 def drop(folder: Path, schema: str, name: str) -> None:
     """Remove the stream's folder with all its bad rows."""
     shutil.rmtree(table_path(folder, schema, name).parent, ignore_errors=True)
-
-
-def of_stream(entry: StreamEntry) -> tuple[str, str, tuple[Column, ...]]:
-    """Return a stream as the ``source`` of ``append``."""
-    return entry.schema, entry.name, entry.columns
 
 
 def of_table(folder: Path, entry: StreamingTableEntry, analyzer: Analyzer) -> tuple[Column, ...]:

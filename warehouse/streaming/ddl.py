@@ -63,9 +63,7 @@ def draft_stream(statement: CreateStream, context: Context) -> StreamEntry:
     Raises:
         WarehouseError: something is wrong with it.
     """
-    plan = streams.plan_stream(statement, context.schema)
-    old = _place(plan, context)
-    return old if old is not None and statement.if_not_exists else describe_source(plan, context)
+    return _drafted(statement, context)[0]
 
 
 def create_stream(statement: CreateStream, context: Context) -> str:
@@ -74,22 +72,30 @@ def create_stream(statement: CreateStream, context: Context) -> str:
     Raises:
         WarehouseError: something is wrong with it; then nothing was changed.
     """
-    plan = streams.plan_stream(statement, context.schema)
-    old = _place(plan, context)
-    if old is not None and statement.if_not_exists:
+    entry, old = _drafted(statement, context)
+    if entry is old:
         return f"stream {old.qualified} exists"
-    entry = describe_source(plan, context)
-    readers = context.catalog.readers_of(entry.qualified)
-    if old is not None and readers and (reason := streams.incompatible(old, entry)):
-        names = ", ".join(table.qualified for table in readers)
-        fail("WAREHOUSE_STREAM_REPLACE", statement.name.span, name=entry.qualified, reason=reason, readers=names)
     folder = context.catalog.home
-    if old is None or (not readers and streams.incompatible(old, entry)):
+    if old is None or (not context.catalog.readers_of(entry.qualified) and streams.incompatible(old, entry)):
         bad_rows.drop(folder, entry.schema, entry.name)
     sources.create_relation(context.spark, entry)
     bad_rows.widen(context.spark, folder, entry.schema, entry.name, entry.columns)
     context.catalog.put_stream(entry)
     return f"stream {entry.qualified} {'replaced' if old else 'created'}"
+
+
+def _drafted(statement: CreateStream, context: Context) -> tuple[StreamEntry, StreamEntry | None]:
+    """Return the stream that a statement makes, and the one that has its name: the same where that is to stay."""
+    plan = streams.plan_stream(statement, context.schema)
+    old = _place(plan, context)
+    if old is not None and statement.if_not_exists:
+        return old, old
+    entry = describe_source(plan, context)
+    readers = context.catalog.readers_of(entry.qualified)
+    if old is not None and readers and (reason := streams.incompatible(old, entry)):
+        names = ", ".join(table.qualified for table in readers)
+        fail("WAREHOUSE_STREAM_REPLACE", statement.name.span, name=entry.qualified, reason=reason, readers=names)
+    return entry, old
 
 
 def _place(plan: StreamPlan, context: Context) -> StreamEntry | None:
@@ -142,21 +148,17 @@ def describe_source(plan: StreamPlan, context: Context) -> StreamEntry:
         datetime.now(UTC).isoformat(timespec="seconds"),
         inferred=statement.columns is None,
     )
-    entry = _with(draft, columns=_columns(spark, plan, draft))
+    entry = replace(draft, columns=_columns(spark, plan, draft))
     _check_header(spark, plan, entry)
-    entry = _with(entry, watermark_column=_watermark(spark, plan, entry))
+    entry = replace(entry, watermark_column=_watermark(spark, plan, entry))
     if plan.format == "replay":
-        _check_replay(spark, plan, entry)
+        _check_replay(plan, entry)
     else:
         try:
             sources.streaming_frame(spark, entry)
         except WarehouseError as error:
             raise _at(error, plan) from error
     return entry
-
-
-def _with(entry: StreamEntry, **changes: Any) -> StreamEntry:
-    return replace(entry, **changes)
 
 
 def _at(error: WarehouseError, plan: StreamPlan) -> WarehouseError:
@@ -382,28 +384,21 @@ def _watermark(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> str
     if plan.watermark_column is None or plan.statement.watermark is None:
         return None
     span, written = plan.statement.watermark.column, plan.watermark_column
-    bare = _without_alias(written)
     listed = ", ".join(c.name for c in entry.columns)
     try:
-        schema = spark.sql(f"SELECT {bare} FROM {streams.empty_relation(entry.columns)}").schema
+        schema = spark.sql(f"SELECT {written} FROM {streams.empty_relation(entry.columns)}").schema
     except PySparkException as error:
         reason = first_line(error)
         fail("WAREHOUSE_STREAM_WATERMARK_COLUMN", span, written=written, reason=reason, columns=listed)
     kind = schema.fields[0].dataType.simpleString()
     if kind == "timestamp_ntz":
-        return f"CAST({bare} AS TIMESTAMP)"
+        return f"CAST({written} AS TIMESTAMP)"
     if kind != "timestamp":
         fail("WAREHOUSE_STREAM_WATERMARK_TYPE", span, written=written, type=kind.upper())
-    return bare
+    return written
 
 
-def _without_alias(expression: str) -> str:
-    """Return what a named expression computes."""
-    match = re.fullmatch(r"(.*\S)\s+AS\s+(`(?:[^`]|``)+`|\w+)\s*", expression, re.IGNORECASE | re.DOTALL)
-    return match[1] if match else expression
-
-
-def _check_replay(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> None:
+def _check_replay(plan: StreamPlan, entry: StreamEntry) -> None:
     """Refuse a replay whose arrival is no timestamp of its rows, or whose watermark cannot be read."""
     arrival = entry.option("arrival") or ""
     column = next((c for c in entry.columns if c.name.lower() == arrival.lower()), None)

@@ -30,7 +30,7 @@ def stream(name="plays", schema="default", **changes):
 def table(name="t", sources=("default.plays",)):
     return StreamingTableEntry(
         "default", name, new_id(name), "CREATE …", None, (), (Column("n", "bigint"),), sources,
-        False, "ACCUMULATING", True, (("window", "FIXED"),), "2024-01-01T00:00:00Z", 5_000_000,
+        False, "ACCUMULATING", True, (("window", "FIXED"),), "2024-01-01T00:00:00Z",
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def damaged(**changes):
         damaged(unknown=1),
         damaged(columns=[1]),
         damaged(sources=[None]),
-        damaged(every="often"),
+        damaged(revision="often"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path, damage):
@@ -130,6 +130,13 @@ def test_a_broken_file_is_named(tmp_path, damage):
         Catalog.open(tmp_path)
     assert error.value.condition == "WAREHOUSE_CATALOG_FILE_BROKEN"
     assert "default.plays.json" in str(error.value)
+
+
+def test_a_field_of_older_folders_is_left_out(tmp_path):
+    Catalog.open(tmp_path).put_streaming_table(table("plays"))
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text(damaged(every=None)(path.read_text()))
+    assert Catalog.open(tmp_path).streaming_tables()
 
 
 def test_a_file_that_is_not_text_is_named(tmp_path):
