@@ -2,10 +2,10 @@
 
 The way of a statement, written out once in ``engine``::
 
-    text -split-> SourceText -parse-> Statement -bind-> Bound -check-> (diagnostics)
-         -lower-> Plan (a flat list of stages) -execute-> Result (Arrow batches)
+    text -split-> SourceText -parse-> Statement -plan (bind, check, rewrite)-> Plan -act-> Result (Arrow batches)
 
-One direction, one value in and one out per step, frozen dataclasses between, no step calls back.
+One direction, one value in and one out per step, frozen dataclasses between. What planning has to know of Spark and of
+the folder it asks a ``Context``, which is handed to it.
 
 ====================  ======================================================================  ==================
 place                 is for                                                                  may import

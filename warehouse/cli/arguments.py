@@ -35,8 +35,8 @@ class Invocation:
     """Everything the user asked for.
 
     Attributes:
-        command: ``sql`` (no subcommand), ``run``, ``test``, ``plan``, ``docs``, ``doctor``, ``serve``, ``password``,
-            ``token``.
+        command: ``sql`` (no subcommand), ``run``, ``test``, ``plan``, ``docs``, ``doctor``, ``serve``, ``stop``,
+            ``password``, ``token``.
         inputs: what ``-e``, ``-f`` and ``-`` named, in the order given; for ``sql`` only.
         format: a name of ``FORMAT_NAMES``, or None to let the terminal decide.
         warehouse: the folder, or None when the user named none.

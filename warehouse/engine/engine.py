@@ -201,7 +201,7 @@ class Engine:
                 yield result
 
     def prepare(self, source: SourceText) -> Prepared:
-        """Return what one statement comes to; runs nothing and changes nothing.
+        """Return what one statement comes to; runs nothing, but has Spark know by now the views of ours that it reads.
 
         Raises:
             WarehouseError: it cannot be planned; rendered with its text.

@@ -42,7 +42,7 @@ Rules = Callable[[Any], "Future[Any]"]
 
 
 @dataclass(frozen=True)
-class Engine:
+class Running:
     """What runs in this process.
 
     Attributes:
@@ -62,7 +62,7 @@ class Engine:
     settings: setting.Settings
 
 
-_running: Engine | None = None
+_running: Running | None = None
 _idle: jvm.Machine | None = None
 
 
@@ -98,7 +98,6 @@ def start(folder: Path, settings: Mapping[str, str] | None = None, rules: Rules 
     except BaseException:
         lock.release(held)
         raise
-    atexit.register(close_all)
     return _running.spark
 
 
@@ -141,7 +140,7 @@ def enter(spark: SparkSession) -> None:
     spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
 
 
-def current() -> Engine | None:
+def current() -> Running | None:
     """Return the engine that runs in this process, or None."""
     return _running
 
@@ -154,6 +153,9 @@ def close_all() -> None:
     if _idle is not None:
         jvm.end(_idle)
         _idle = None
+
+
+atexit.register(close_all)
 
 
 def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Machine:
@@ -172,7 +174,7 @@ def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Mac
 
 def _open(
     place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.Machine, held: lock.Lock, rules: Rules | None
-) -> Engine:
+) -> Running:
     """Open the folder in the JVM; nothing in there touches the catalog before its lock is taken."""
     extending = rules(machine.gateway) if rules else None
     jvm_lock = lock.acquire_in(machine.view, place.path)
@@ -190,7 +192,7 @@ def _open(
     known_tables.install(spark)
     if extending is not None:
         extending.result().into(spark._jsparkSession.extensions())
-    return Engine(spark, place, machine, held, jvm_lock, told)
+    return Running(spark, place, machine, held, jvm_lock, told)
 
 
 def _clear_unfinished(place: Folder) -> None:

@@ -53,14 +53,14 @@ class Endpoint:
             if left:
                 asked.rewrite(str(left))
 
-        answers = (
-            dialect.greet, dialect.plan, dialect.act, dialect.begin, dialect.tell, dialect.stop, judge, dialect.list,
-            dialect.shape,
-        )  # fmt: skip
+        answers = {
+            "greet": dialect.greet, "plan": dialect.plan, "act": dialect.act, "begin": dialect.begin,
+            "tell": dialect.tell, "stop": dialect.stop, "judge": judge, "list": dialect.list, "shape": dialect.shape,
+        }  # fmt: skip
         settings = SESSION | {"spark.sql.thriftServer.queryTimeout": str(options.query_timeout)}
         limits = {name: getattr(options, name) for name in _LIMITS}
         self._house.open(
-            spark._jsparkSession, *map(Callback, answers),
+            spark._jsparkSession, _map(view, {name: Callback(answer) for name, answer in answers.items()}),
             words_of_ours(), str(engine.folder / "logs" / AUDIT), _map(view, settings), _map(view, limits),
         )  # fmt: skip
         engine.adopt(self._house.root())

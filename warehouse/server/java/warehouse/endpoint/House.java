@@ -39,25 +39,23 @@ public class House {
   private final BitSet pools = new BitSet();
 
   /**
-   * @param greeter is told of each session as it begins; planner answers what a text comes to; actor does what acts;
-   *     beginner does what acts before its rows are known; teller says Spark's errors in our words; stopper cancels a
-   *     statement that acts, or forgets a session; gate judges a name and a password; lister lists what there is;
-   *     shaper gives rows types that Arrow knows
+   * @param answers what Python does, by name: greet is told of each session as it begins; plan answers what a text comes
+   *     to; act does what acts; begin does what acts before its rows are known; tell says Spark's errors in our words; stop
+   *     cancels a statement that acts, or forgets a session; judge judges a name and a password; list lists what there is;
+   *     shape gives rows types that Arrow knows
    * @param settings what each session starts with
    * @param limits what there may be at a time: sessions, statements, and of each for one user
    */
-  public void open(SparkSession engine, Consumer greeter, Consumer planner, Consumer actor, Consumer beginner,
-      Consumer teller, Consumer stopper, Consumer gate, Consumer lister, Consumer shaper, String words, String audit,
-      Map settings, Map limits) {
-    this.greeter = greeter;
-    this.planner = planner;
-    this.actor = actor;
-    this.beginner = beginner;
-    this.teller = teller;
-    this.stopper = stopper;
-    this.gate = gate;
-    this.lister = lister;
-    this.shaper = shaper;
+  public void open(SparkSession engine, Map answers, String words, String audit, Map settings, Map limits) {
+    this.greeter = answer(answers, "greet");
+    this.planner = answer(answers, "plan");
+    this.actor = answer(answers, "act");
+    this.beginner = answer(answers, "begin");
+    this.teller = answer(answers, "tell");
+    this.stopper = answer(answers, "stop");
+    this.gate = answer(answers, "judge");
+    this.lister = answer(answers, "list");
+    this.shaper = answer(answers, "shape");
     this.settings = settings;
     this.limits = limits;
     this.ledger = new Ledger(engine.sparkContext(), new File(audit));
@@ -65,6 +63,14 @@ public class House {
     HiveThriftServer2.eventManager_$eq(ledger);
     this.turns = Turns.of(engine.sparkContext());
     this.root = new Injection(this, words).root(engine);
+  }
+
+  private static Consumer answer(Map answers, String name) {
+    Consumer found = (Consumer) answers.get(name);
+    if (found == null) {
+      throw new IllegalArgumentException("nobody answers: " + name);
+    }
+    return found;
   }
 
   /** From now on queries are planned in Python whatever their words are: they may read a view whose text is ours. */
