@@ -51,6 +51,12 @@ def test_sessions_are_apart(schema: str, pyhive: Callable[..., Any]) -> None:
     assert one.fetchall() == [(1,)]
 
 
+def test_a_session_that_ends_takes_nothing_from_those_that_begin(engine: Engine, pyhive: Callable[..., Any]) -> None:
+    """Hive removes the folder of a session's jars; of two sessions that make one folder at once, one is refused."""
+    pyhive().close()
+    wait_until(lambda: (engine.folder / "tmp" / "hive-resources").is_dir(), 5)
+
+
 def test_what_one_session_put_into_memory_serves_another(schema: str, pyhive: Callable[..., Any]) -> None:
     one, two = pyhive().cursor(), pyhive("eve").cursor()
     one.execute(f"CREATE TABLE {schema}.held TBLPROPERTIES ('cache' = 'true') AS SELECT id FROM range(9)")

@@ -36,7 +36,7 @@ from warehouse.execution.folder import Folder
 DEFAULTS = Path(__file__).parent / "defaults"
 
 _RESOURCES = "hive-resources"
-"""Where Hive would put jars for its sessions. It is made here: of two sessions that make it at once, one is refused."""
+"""Where Hive puts jars for its sessions, in a folder for each: it removes a session's with all that is there."""
 
 Rules = Callable[[Any], "Future[Any]"]
 
@@ -238,7 +238,7 @@ def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> d
             "spark.hadoop.javax.jdo.option.ConnectionURL": relocate.url(place, create=True),
             "spark.hadoop.hive.exec.scratchdir": str(place.scratch / "hive"),
             "spark.hadoop.hive.exec.local.scratchdir": str(place.scratch / "hive-local"),
-            "spark.hadoop.hive.downloaded.resources.dir": str(place.scratch / _RESOURCES),
+            "spark.hadoop.hive.downloaded.resources.dir": str(place.scratch / _RESOURCES / "${hive.session.id}"),
             "spark.hadoop.hive.querylog.location": str(place.scratch / "hive-log"),
         }
     )
