@@ -269,6 +269,11 @@ def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path) -> Non
     assert engine.catalog.streaming_table("replacing", "running") == entry
     rows(f"CREATE OR REPLACE STREAMING TABLE running AS {query.replace('2 ROWS', '3 ROWS')}")
     assert rows("SHOW STREAMING TABLES LIKE 'running'")[0]["status"] == "running"
+    entry = engine.catalog.streaming_table("replacing", "running")
+    assert entry is not None and engine.tables.interval(entry) == 3_600_000_000
+    for message in ("started again, at another interval", "runs already"):
+        (result,) = engine.run("START STREAMING TABLE running EVERY INTERVAL 2 HOURS")
+        assert str(result.message).endswith(message) and engine.tables.interval(entry) == 7_200_000_000
     rows("STOP STREAMING TABLE running; DRAIN STREAMING TABLE running")
     assert rows("SELECT * FROM running ORDER BY ALL") == rows(f"{query} ORDER BY ALL")
 

@@ -115,10 +115,7 @@ class Actions:
                     commits = shared.tables.refresh(entry, full, drain)
                 return _done(source, entry, f"{'drained' if drain else 'refreshed'}: {answers.summary(commits)}")
             case plans.Start(entry=entry, every=every):
-                started = shared.tables.start(entry, every)
-                if started:
-                    shared.started.put(entry.qualified, every)
-                return _done(source, entry, "started" if started else "runs already")
+                return _done(source, entry, self._start(entry, every))
             case plans.Stop(entry=entry):
                 try:
                     stopped = shared.tables.stop(entry)
@@ -202,6 +199,18 @@ class Actions:
         made = f"replaced, {replaced}" if replaced else "created"
         result = _done(plan.source, entry, f"{made}: {answers.summary(commits)}")
         return replace(result, warnings=told, replaced=replaced)
+
+    def _start(self, entry: StreamingTableEntry, every: int | None) -> str:
+        """Let a table run on, at another interval than it does where that is so, and return what was done."""
+        done = "started"
+        if not self.shared.tables.start(entry, every):
+            if self.shared.tables.interval(entry) == every:
+                return "runs already"
+            self.shared.tables.stop(entry, quiet=True)
+            self.shared.tables.start(entry, every)
+            done = "started again, at another interval"
+        self.shared.started.put(entry.qualified, every)
+        return done
 
     def _train(self, plan: plans.Train, parameters: Parameters, finish: Finish) -> Result:
         """Train, and return the rows or say what was made."""

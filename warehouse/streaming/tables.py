@@ -471,6 +471,11 @@ class StreamingTables:
         found = self._running.get(entry.id)
         return found is not None and found.thread.is_alive()
 
+    def interval(self, entry: StreamingTableEntry) -> int | None:
+        """Return the microseconds between steps of a table that runs in the background; None where it chooses them."""
+        found = self._running.get(entry.id)
+        return found.every if found else None
+
     def failure(self, entry: StreamingTableEntry) -> BaseException | None:
         """Return what has ended the table's run in the background, None if nothing has, or if STOP has told it."""
         found = self._running.get(entry.id)
