@@ -357,8 +357,9 @@ def _keys(
 ) -> list[Span]:
     """Return the spans of the key expressions: ordinals and aliases looked up, the window's own bounds left out."""
     aliases = {item.alias.strip("`").lower(): item for item in block.items if item.alias}
-    keys: list[Span] = []
+    keys: dict[tuple[str, ...], Span] = {}
     wanted = block.group_by
+    said = _normalized(text, block)
     if block.grouping_sets:
         wanted = tuple(i.expression for i in block.items if not any(i.expression.covers(c.span) for c in found))
     for span in wanted:
@@ -372,9 +373,9 @@ def _keys(
             tokens[0].text.lower() in aliases and not _has_column(context, block, analysis(span), analysis)
         ):
             span = aliases[tokens[0].text.lower()].expression
-        if not bounds.places(text.words(span)) and not any(_same(text, block, span, k) for k in keys):
-            keys.append(span)
-    return keys
+        if not bounds.places(text.words(span)):
+            keys.setdefault(said(span), span)
+    return list(keys.values())
 
 
 def _has_column(context: Context, block: QueryBlock, name: Fragment, analysis: Render) -> bool:
@@ -391,12 +392,11 @@ def _resolves(context: Context, selected: Fragment) -> bool:
     return True
 
 
-def _same(text: Text, block: QueryBlock, one: Span, other: Span) -> bool:
+def _normalized(text: Text, block: QueryBlock) -> Callable[[Span], tuple[str, ...]]:
+    """Return what gives an expression's words, the same for expressions that are."""
     aliases = text.aliases(block.relation or block.span)
     apart = scan.told_apart(map(text.words, block.group_by))
-    return [w for w, _ in scan.words(text.words(one), aliases, apart)] == [
-        w for w, _ in scan.words(text.words(other), aliases, apart)
-    ]
+    return lambda span: tuple(word for word, _ in scan.words(text.words(span), aliases, apart))
 
 
 # ------------------------------------------------------------------ analysis as a plain aggregation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,8 +39,10 @@ class FoundCall:
 
 
 def within(tokens: Sequence[Token], span: Span) -> list[Token]:
-    """Return the tokens that lie inside ``span``."""
-    return [t for t in tokens if span.covers(t.span)]
+    """Return the tokens that lie inside ``span``, of ``tokens`` in their order."""
+    first = bisect_left(tokens, span.start, key=lambda token: token.span.start)
+    last = bisect_right(tokens, span.end, lo=first, key=lambda token: token.span.end)
+    return list(tokens[first:last])
 
 
 def closing(tokens: Sequence[Token], at: int) -> int:
