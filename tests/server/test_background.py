@@ -130,7 +130,7 @@ def test_projects_run_there_too(engine: Engine, local: dict[str, str], tmp_path:
 
 def test_it_gives_way_when_nobody_needs_it(engine: Engine, local: dict[str, str]) -> None:
     def asked() -> str:
-        connection = remote.connect(engine.folder)
+        connection = frames.connect(engine.folder)
         assert connection is not None
         with connection:
             frames.send(connection, b"Y")
@@ -148,7 +148,7 @@ def test_it_gives_way_when_nobody_needs_it(engine: Engine, local: dict[str, str]
                 return True
         return False
 
-    other = remote.connect(engine.folder)
+    other = frames.connect(engine.folder)
     assert other is not None and until("N")
     other.close()
     assert until("it ends")
@@ -223,7 +223,7 @@ def test_a_reader_that_leaves(engine: Engine, local: dict[str, str]) -> None:
 
 
 def test_another_version_is_refused(engine: Engine, local: dict[str, str], capfd: pytest.CaptureFixture[str]) -> None:
-    connection = remote.connect(engine.folder)
+    connection = frames.connect(engine.folder)
     assert connection is not None
     asked = remote.Request(("-e", "SELECT 1"), (("SELECT 1", None),), "/", None, None, "0.0.0")
     assert remote.run(connection, asked) == 2
@@ -337,7 +337,7 @@ def test_what_a_statement_says_that_nobody_waits_for_is_not_the_next_ones(monkey
 
 def test_an_engine_of_the_prompts_own_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(remote, "connect", lambda folder: socket.socketpair()[0])
+    monkeypatch.setattr(frames, "connect", lambda folder: socket.socketpair()[0])
     monkeypatch.setattr(Talk, "_here", lambda talk: opened.append("engine") or (socket.socket(), socket.socket()))
     talk = Talk(Path("nowhere"), embedded=True)
     talk.wait()
@@ -358,12 +358,14 @@ def test_started_found_resumed_and_ended(tmp_path: Path) -> None:
 
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "1.json").write_text('{"a": 1}\n')
+    beside = subprocess.Popen([*words, "-e", "SELECT 1 AS x"], env=env, stdout=subprocess.PIPE, text=True)
     made = asked(
         "-e",
         "CREATE STREAM s (a INT) USING json OPTIONS (path 's'); CREATE STREAMING TABLE t AS SELECT a FROM STREAM s; "
         "START STREAMING TABLE t EVERY INTERVAL 1 SECOND",
     )
     assert made.returncode == 0, made.stderr
+    assert beside.communicate() == ("x\n1\n", None), "one of them starts the engine, and both are served"
     refused = asked("--embedded", "-e", "SELECT 1")
     assert refused.returncode == 2 and "WAREHOUSE_FOLDER_IN_USE" in refused.stderr
     holder = json.loads((tmp_path / "w" / "engine.lock").read_text())

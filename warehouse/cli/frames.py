@@ -57,6 +57,29 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
     return b"".join(parts)
 
 
+def connect(folder: Path) -> socket.socket | None:
+    """Return a connection to the folder's engine, None when none listens."""
+    try:
+        return connected(address(folder))
+    except OSError:
+        return None
+
+
+def connected(path: Path) -> socket.socket:
+    """Return a connection to who listens at ``path``.
+
+    Raises:
+        OSError: nobody does.
+    """
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
 def address(folder: Path) -> Path:
     """Return where the engine of a warehouse folder listens: not in the folder, for the path of a socket must be short.
 

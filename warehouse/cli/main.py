@@ -150,10 +150,10 @@ def _in_background(
 
 
 def _stop(invocation: Invocation, console: Console) -> int:
-    from warehouse.cli import frames, remote
+    from warehouse.cli import frames
 
     folder = invocation.warehouse or DEFAULT_WAREHOUSE
-    connection = remote.connect(folder)
+    connection = frames.connect(folder)
     if connection is None:
         console.report(f"no engine runs in the background for {folder}")
         return OK

@@ -68,27 +68,9 @@ def request(words: Sequence[str], texts: Sequence[tuple[str, str | None]]) -> Re
     )  # fmt: skip
 
 
-def connect(folder: Path) -> socket.socket | None:
-    """Return a connection to the folder's engine, None when none listens."""
-    try:
-        return _connected(frames.address(folder))
-    except OSError:
-        return None
-
-
-def _connected(path: Path) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(str(path))
-    except OSError:
-        connection.close()
-        raise
-    return connection
-
-
 def ask_to_give_way(folder: Path) -> None:
     """Have the folder's engine end if it is there for nobody and runs nothing; return when it has, or will not."""
-    connection = connect(folder)
+    connection = frames.connect(folder)
     if connection is None:
         return
     with connection, contextlib.suppress(frames.Broken, OSError):  # it breaks when the process ends
@@ -101,7 +83,7 @@ def make_room() -> None:
     with contextlib.suppress(OSError):
         sockets = sorted(frames.home().glob("*.sock"), key=lambda path: path.lstat().st_mtime)
         for path in sockets[:-MOST_IDLE]:
-            with contextlib.suppress(OSError), _connected(path) as connection:
+            with contextlib.suppress(OSError), frames.connected(path) as connection:
                 frames.send(connection, b"Y")
 
 
@@ -116,7 +98,7 @@ def engine(folder: Path, started: Any = None, settings: Mapping[str, str] | None
     Raises:
         NoEngine: it does not start.
     """
-    found = connect(folder)
+    found = frames.connect(folder)
     if found is not None:
         return found
     if started is not None:
@@ -130,9 +112,11 @@ def engine(folder: Path, started: Any = None, settings: Mapping[str, str] | None
         until = time.monotonic() + STARTS_WITHIN
         while time.monotonic() < until:
             ended = process.poll() is not None
-            found = connect(folder)
+            found = frames.connect(folder)
             if found is not None:
                 return found
+            if ended and process.returncode == 0:  # another one was there before it, and has gone by now
+                return engine(folder, None, settings)
             if ended:
                 said.seek(0)
                 raise NoEngine(said.read().decode(errors="replace").strip())

@@ -6,6 +6,7 @@ with standard output and standard error at the other end of a socket.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -14,8 +15,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -271,15 +272,18 @@ class Local:
 
 def main() -> int:
     """Serve the folder that the command line names, with the settings that it names after it, in JSON."""
-    settings: dict[str, str] = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
-    try:
-        engine = _opened(Path(sys.argv[1]), settings)
-    except WarehouseError as error:
-        print(error.render(), file=sys.stderr)
-        return TROUBLE
-    with engine:
-        engine.resume()
-        local = Local(engine, settings)
+    folder, settings = Path(sys.argv[1]), dict[str, str](json.loads(sys.argv[2]) if len(sys.argv) > 2 else {})
+    with ExitStack() as opened:
+        with _turn(folder) as served:
+            if served:
+                return 0
+            try:
+                engine = opened.enter_context(_opened(folder, settings))
+            except WarehouseError as error:
+                print(error.render(), file=sys.stderr)
+                return TROUBLE
+            engine.resume()
+            local = Local(engine, settings)
         # On a thread of its own: this one may hold the lock of what it waits for.
         signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=local.end, daemon=True).start())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -290,6 +294,17 @@ def main() -> int:
         finally:
             local.close()
     return 0
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[bool]:
+    """Within this no other engine of the folder starts; yield whether one that did before listens by now."""
+    with open(frames.address(folder).with_suffix(".starting"), "w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        connection = frames.connect(folder)
+        if connection is not None:
+            connection.close()
+        yield connection is not None
 
 
 def _opened(folder: Path, settings: Mapping[str, str]) -> Engine:

@@ -137,7 +137,7 @@ class Talk:
         try:
             if self._embedded:
                 self._own = self._own or self._here()
-                self._connection = remote.connect(self._folder)
+                self._connection = frames.connect(self._folder)
                 if self._connection is None:
                     self.trouble = "the engine of this process does not answer"
             else:
