@@ -29,12 +29,17 @@ def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, las
         carry: how.
         last: the newest commit record of the old query.
     """
-    record = replace(
-        last, step=last.step + 1, before=last.after, base=None, deltas=(), base_rows=0, delta_rows=0,
-        slices={}, slice_rows=0, unfired=BEGINNING,
-        rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
-        seconds=0.0,
-    )  # fmt: skip
+    record = last.idle(
+        step=last.step + 1,
+        before=last.after,
+        base=None,
+        deltas=(),
+        base_rows=0,
+        delta_rows=0,
+        slices={},
+        slice_rows=0,
+        unfired=BEGINNING,
+    )
     live = state.live(session, last)
     if live is not None:
         view = f"__w_carried_{state.folder.parent.name.replace('-', '_')}"

@@ -132,6 +132,12 @@ class Commit:
     undrained: int | None = None
     format: int = FORMAT
 
+    def idle(self, **changes: Any) -> Commit:
+        """Return the record of a step after this one that reads no row and emits nothing."""
+        nothing = {"rows": 0, "groups": 0, "late": 0, "finished": 0, "bad": 0, "panes": 0, "withdrawn": 0}
+        timings = {"early": 0, "on_time": 0, "behind": 0}
+        return replace(self, **{**nothing, **timings, "lateness": (), "seconds": 0.0, **changes})
+
     @property
     def window_rows(self) -> int:
         """Return the rows in base and deltas together."""

@@ -272,12 +272,9 @@ class Runner:
     def pass_by(self, intent: Intent, last: Commit) -> Commit:
         """Commit a step in which only the clock and the watermark move and nothing is due."""
         watermarks, after = self.watermarks(intent, last, [])
-        record = replace(
-            last, step=intent.step, now=intent.now, before=intent.before,
-            after=BEGINNING if intent.complete else after,
-            watermarks=watermarks,
-            rows=0, late=0, finished=0, bad=0, panes=0, early=0, on_time=0, behind=0, withdrawn=0, lateness=(),
-            seconds=0.0,
+        record = last.idle(
+            step=intent.step, now=intent.now, before=intent.before,
+            after=BEGINNING if intent.complete else after, watermarks=watermarks,
         )  # fmt: skip
         self.log.commit(record)
         return record
