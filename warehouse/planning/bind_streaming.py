@@ -121,9 +121,7 @@ def _is_stateful(text: Text, block: QueryBlock, functions: frozenset[str], assig
         return block.distinct is not None
     if block.clauses or block.group_by or block.grouping_sets or block.having or block.distinct:
         return True
-    return any(
-        not call.over for item in block.items for call in scan.aggregate_calls(text.words(item.expression), functions)
-    )
+    return any(scan.aggregate_calls(text.words(item.expression), functions) for item in block.items)
 
 
 def _stateless(
