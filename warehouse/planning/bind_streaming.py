@@ -50,6 +50,10 @@ def bind_streaming(
 def _bound(context: Context, text: Text, function: FunctionRelation) -> StreamingQuery:
     shape = text.shape
     sources = tuple(resolve(context, text.text, s) for s in shape.streams)
+    for source in sources:
+        name = source.reference.name
+        if source.kind is SourceKind.DELTA and context.analyzer.relation_kind(name) == "view":
+            fail("WAREHOUSE_STREAM_OF_VIEW", name.span, name=name.written)
     numbers = {s.reference.span: i for i, s in enumerate(sources)}
     writer = Writer(context, text, lambda s: source_view(numbers[s.reference.span]), function, HIDDEN)
     candidate = checks.Candidate(text, sources, tuple(b for b in shape.blocks if text.reads_stream(b)))
