@@ -235,6 +235,9 @@ def test_a_watermark_of_what_is_no_stream(rows: Rows, delay: str) -> None:
 )
 def test_a_named_window_beside_clauses_of_ours(rows: Rows, block: str) -> None:
     inline = rows(f"SELECT k, rank() OVER (ORDER BY sum(n), k) AS r {block.format('')} ORDER BY ALL")
+    counted = f"SELECT k, n / sum(n) OVER () AS share FROM (SELECT k, count(*) AS n {block.format('')}) ORDER BY ALL"
+    shares = rows(f"SELECT k, count(*) / sum(count(*)) OVER () AS share {block.format('')} ORDER BY ALL")
+    assert shares == rows(counted)
     named = block.format("WINDOW w AS (ORDER BY sum(n), k), other AS w")
     assert rows(f"SELECT k, rank() OVER w AS r {named} ORDER BY ALL") == inline
     assert rows(f"SELECT k, rank() OVER other AS r {named} ORDER BY ALL") == inline

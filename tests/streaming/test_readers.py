@@ -122,6 +122,26 @@ def test_what_would_never_be_right_is_refused(rows: Rows, query: str, condition:
     assert place and (at is None or place.of(f"CREATE STREAMING TABLE x AS {query}") == at)
 
 
+def test_what_cannot_be_read_is_pointed_at(rows: Rows, tmp_path: Path) -> None:
+    rows("CREATE TABLE names AS SELECT 'a' AS k, 'Ada' AS name; CREATE VIEW called AS SELECT name FROM names")
+    rows("CREATE STREAM ticks (timestamp TIMESTAMP, value BIGINT) USING rate")
+    rows("CREATE FUNCTION thrice(x INT) RETURNS INT RETURN x * 3")
+    rows("CREATE STREAMING TABLE tripled AS SELECT thrice(v) AS v FROM STREAM m; DROP FUNCTION thrice")
+    (tmp_path / "m" / "4.json").write_text('{"k": "a", "v": 4, "ts": "2024-01-01T00:04:00Z"}\n')
+    for text, condition, words, said in (
+        ("REFRESH STREAMING TABLE tripled", "UNRESOLVED_ROUTINE", "tripled", "CREATE OR REPLACE STREAMING TABLE"),
+        ("CREATE STREAMING TABLE x AS SELECT name FROM STREAM called", "WAREHOUSE_STREAM_OF_VIEW", "called",
+         "OR REPLACE VIEW called"),
+        ("SELECT count(*) FROM STREAM ticks", "WAREHOUSE_STREAM_NO_BATCH", "ticks", "FROM STREAM"),
+        ("DESCRIBE STREAMING TABLE x.y", "WAREHOUSE_STREAMING_TABLE_NOT_FOUND", "x.y", "no streaming table x.y"),
+        ("INSERT INTO names VALUES ('b', 'Bob', 1)", "DELTA_METADATA_MISMATCH", "", "INSERT WITH SCHEMA EVOLUTION"),
+    ):  # fmt: skip
+        error = refused(rows, text)
+        (told,) = error.diagnostics
+        assert told.condition == condition and said in error.render()
+        assert (told.span.of(text) if told.span else "") == words
+
+
 def test_acts_are_explained_in_words(rows: Rows, tmp_path: Path) -> None:
     made = (
         f"CREATE STREAM s (k INT, ts TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
@@ -136,6 +156,8 @@ def test_acts_are_explained_in_words(rows: Rows, tmp_path: Path) -> None:
     }
     for statement, words in told.items():
         assert "\n".join(row["plan"] for row in rows(f"EXPLAIN {statement}")).strip() == words
+    (told_of, *_) = rows("EXPLAIN SELECT count(*) FROM STREAM m WINDOW GLOBAL TRIGGER EVERY ROW")
+    assert "\nlate:   never\n" in told_of["plan"]
     assert rows("SHOW STREAMS LIKE 's'") == []
 
 

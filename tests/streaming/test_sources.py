@@ -283,6 +283,10 @@ def test_what_create_refuses_points_at_the_words(house):
     assert named == ("WATERMARK_NAME", "WATERMARK to_timestamp(t) AS ts DELAY OF INTERVAL 0 SECONDS")
     (house.files / "empty").mkdir()
     assert house.refusal("CREATE STREAM s USING json OPTIONS (path 'empty')") == ("STREAM_COLUMNS_UNKNOWN", "s")
+    house.write("lines/1.csv", "a,s\n1,x\n")
+    for source, reason in (("parquet", "1.csv. Could not read footer"), ("json", "No record in it is JSON")):
+        with pytest.raises(WarehouseError, match=f"STREAM_COLUMNS_UNKNOWN.*{reason}"):
+            house.run(f"CREATE STREAM s USING {source} OPTIONS (path 'lines')")
     assert house.catalog.streams() == ()
     assert not (house.catalog.home / "streams").exists()
     with pytest.raises(WarehouseError, match=r"did you mean .*/landing/plays"):

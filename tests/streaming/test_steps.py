@@ -64,6 +64,8 @@ def test_as_of_step(rows: Rows, engine: Engine, schema: str, tmp_path: Path) -> 
         ("SELECT * FROM stream_state('t') AS OF STEP 1", "WAREHOUSE_STEP_NOT_KEPT"),
         ("SELECT * FROM bad_rows('s') AS OF STEP 1", "WAREHOUSE_NO_STEPS"),
         ("SELECT * FROM s AS OF STEP 1", "WAREHOUSE_STREAMING_TABLE_NOT_FOUND"),
+        ("SELECT * FROM t AS OF STEP -1", "WAREHOUSE_STEP_NUMBER"),
+        ("SELECT * FROM STREAM t AS OF STEP 1", "WAREHOUSE_STEP_OF_STREAM"),
     ):
         with pytest.raises(WarehouseError, match=condition):
             rows(text)

@@ -77,6 +77,8 @@ class Actions:
                 fail("WAREHOUSE_CANCELLED")
             fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
             said = translate(error, plan.source, fragment)
+            if isinstance(plan, plans.Refresh | plans.Start | plans.Stop | plans.DropStreamingTable):
+                said = _of_its_query(said)
             raise (self._of_a_variable(plan, said) or said).placed_at(place(plan)) from None
         except OSError as error:
             if not is_disk_full(error):
@@ -288,6 +290,19 @@ def place(plan: plans.Plan) -> Span | None:
         case plans.Refresh() | plans.Start() | plans.Stop() | plans.DropStreamingTable():
             return plan.named
     return None
+
+
+def _of_its_query(error: WarehouseError) -> WarehouseError:
+    """Return an error of a streaming table's step without places: its query stands in another statement's text."""
+    told = (replace(d, span=None, hint=d.hint or _LOST.get(d.condition)) for d in error.diagnostics)
+    return WarehouseError(*told, source=error.source)
+
+
+_LOST = {
+    "UNRESOLVED_ROUTINE": "The streaming table computes with that function: CREATE FUNCTION makes it again, or CREATE"
+    " OR REPLACE STREAMING TABLE does without it.",
+}
+"""What to do about a step that fails since what its query names is gone."""
 
 
 def _done(source: SourceText, entry: StreamingTableEntry, what: str) -> Result:

@@ -52,6 +52,8 @@ _WAYS_OUT = {
     " ('delta.columnMapping.mode' = 'name') behind the table's name lets them have these.",
     "UNSUPPORTED_FEATURE.PARAMETER_MARKER": "What is kept as a text, such as a view, keeps no parameters: write the"
     " value, or make a table.",
+    "DELTA_METADATA_MISMATCH": "INSERT WITH SCHEMA EVOLUTION INTO t … gives the table the columns that it lacks, and so"
+    " does ALTER TABLE t ADD COLUMNS; else leave out what it has no column for.",
     "DELTA_SCHEMA_CHANGED": "REFRESH STREAMING TABLE … FULL reads the table as it is now.",
     "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE": "A Delta table needs no ANALYZE and no REPAIR: its files tell their sizes and"
     " values, which partition_stats('t') shows. LOAD DATA is INSERT INTO t SELECT * FROM parquet.`folder`.",

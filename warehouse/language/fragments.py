@@ -50,17 +50,22 @@ class Fragment:
         return f"Fragment({self.text!r})"
 
     def origin(self, start: int, end: int) -> Span | None:
-        """Return the user's words behind [start, end) of the text, or None where everything was generated."""
+        """Return the user's words behind [start, end) of the text, or None where everything was generated.
+
+        What was generated on behalf of more than words that are there adds nothing to them, such as a CAST around them.
+        """
         found: list[Span] = []
+        copied: list[Span] = []
         at = 0
         for piece in self.pieces:
             first, last = max(start, at), min(max(end, start + 1), at + len(piece.text))
             if first < last and piece.origin is not None:
                 if piece.copied:
-                    found.append(Span(piece.origin.start + first - at, piece.origin.start + last - at))
+                    copied.append(Span(piece.origin.start + first - at, piece.origin.start + last - at))
                 else:
                     found.append(piece.origin)
             at += len(piece.text)
+        found = copied + [s for s in found if not any(s.covers(words) for words in copied)]
         return Span(min(s.start for s in found), max(s.end for s in found)) if found else None
 
     def through(self, inner: Fragment) -> Fragment:

@@ -234,8 +234,10 @@ class Relations:
     def _step(self) -> int | None:
         """Return the ``n`` of ``AS OF STEP n`` where that stands here, moving over it."""
         cursor = self.cursor
-        if not (cursor.sees("AS", "OF", "STEP") and cursor.peek(3).text.isdigit()):
+        if not cursor.sees("AS", "OF", "STEP"):
             return None
+        if not cursor.peek(3).text.isdigit():
+            fail("WAREHOUSE_STEP_NUMBER", cursor.span(cursor.at, cursor.at + 3))
         number = int(cursor.peek(3).text)
         cursor.at += 4
         return number
@@ -296,6 +298,8 @@ class Relations:
                 fail("WAREHOUSE_FUNCTION_NOT_STREAM", span, function=name.last.lower())
             cursor.skip_brackets()
             name, panes = argument, True
+        if cursor.sees("AS", "OF", "STEP"):
+            fail("WAREHOUSE_STEP_OF_STREAM", cursor.span(cursor.at, cursor.at + 3), name=name.written)
         options = _options(cursor) if cursor.sees("WITH", "(") else ()
         if cursor.accept("IDENTIFIED", "BY"):
             cursor.take()

@@ -27,6 +27,11 @@ class Name:
         """Return the unqualified part."""
         return self.parts[-1]
 
+    @property
+    def written(self) -> str:
+        """Return all its parts, as a message says them."""
+        return ".".join(self.parts)
+
 
 @dataclass(frozen=True)
 class Interval:

@@ -50,8 +50,7 @@ class Assignments:
         if not block.clauses or block.group_by or block.grouping_sets or block.having:
             return False
         functions = self.context.analyzer.aggregate_functions()
-        calls = (c for i in block.items for c in scan.aggregate_calls(self.text.words(i.expression), functions))
-        return all(call.over for call in calls)
+        return not any(scan.aggregate_calls(self.text.words(item.expression), functions) for item in block.items)
 
     def is_relation(self, call: WindowCall) -> bool:
         """Say whether a call stays a relation, since it is not the window of a block that aggregates."""

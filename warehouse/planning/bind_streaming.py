@@ -50,6 +50,10 @@ def bind_streaming(
 def _bound(context: Context, text: Text, function: FunctionRelation) -> StreamingQuery:
     shape = text.shape
     sources = tuple(resolve(context, text.text, s) for s in shape.streams)
+    for source in sources:
+        name = source.reference.name
+        if source.kind is SourceKind.DELTA and context.analyzer.relation_kind(name) == "view":
+            fail("WAREHOUSE_STREAM_OF_VIEW", name.span, name=name.written)
     numbers = {s.reference.span: i for i, s in enumerate(sources)}
     writer = Writer(context, text, lambda s: source_view(numbers[s.reference.span]), function, HIDDEN)
     candidate = checks.Candidate(text, sources, tuple(b for b in shape.blocks if text.reads_stream(b)))
@@ -121,9 +125,7 @@ def _is_stateful(text: Text, block: QueryBlock, functions: frozenset[str], assig
         return block.distinct is not None
     if block.clauses or block.group_by or block.grouping_sets or block.having or block.distinct:
         return True
-    return any(
-        not call.over for item in block.items for call in scan.aggregate_calls(text.words(item.expression), functions)
-    )
+    return any(scan.aggregate_calls(text.words(item.expression), functions) for item in block.items)
 
 
 def _stateless(

@@ -104,9 +104,6 @@ def bind_block(
     places = [item.expression for item in block.items] + ([block.having] if block.having else [])
     places += [when.condition for when in whens]
     found = [call for place in places for call in scan.aggregate_calls(text.words(place), functions)]
-    for call in found:
-        if call.over:
-            fail("WAREHOUSE_WINDOW_FUNCTION_IN_WINDOWED_QUERY", call.span, function=call.function)
     refuse_bounds_in_where(context, text, block, analysis)
     bounds = _bounds_meant(context, text, block, analysis)
     _refuse_bounds_in_aggregates(context, text, block, found, bounds, analysis)
@@ -242,6 +239,8 @@ def _check_condition(
 ) -> None:  # fmt: skip
     """Refuse a condition that is not one, or that speaks of a row and of aggregates in one breath."""
     assert block.relation is not None
+    if any(token.upper == "OVER" for token in text.words(when.condition)):
+        fail("WAREHOUSE_WINDOW_FUNCTION_IN_WHEN", when.condition, written=when.condition.of(text.text).strip())
     if _of_row(when, found):
         condition = "(" + analysis(when.condition) + ")"
         (column,) = context.analyzer.columns("SELECT " + condition + " FROM " + analysis(block.relation))

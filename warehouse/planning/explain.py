@@ -112,9 +112,16 @@ def block_lines(query: WindowedQuery, sources: tuple[StreamSource, ...]) -> Iter
         yield from _indented("tree:", tree_lines(query.trigger))
     yield from _indented("fires:", fires_lines(query, all(s.has_watermark for s in sources)))
     yield f"how:    {query.mode.name}"
-    yield f"late:   {'never' if query.lateness is None else 'after ' + duration(query.lateness)}"
+    yield f"late:   {late_text(query)}"
     yield f"state:  {state_text(query, sources)}"
     yield from _indented("slices:", slices_lines(query))
+
+
+def late_text(query: WindowedQuery) -> str:
+    """Return from when on a row is late; a window that ends at the end of time lets none be."""
+    if query.lateness is None or isinstance(query.window, Global):
+        return "never"
+    return f"after {duration(query.lateness)}"
 
 
 def slices_lines(query: WindowedQuery) -> Iterator[str]:

@@ -155,7 +155,7 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
     entry = context.catalog.streaming_table(schema, last)
     if entry is None:
         similar = context.similar(name, "streaming table")
-        fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", name.span, name=last, similar=similar)
+        fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", name.span, name=name.written, similar=similar)
     return entry
 
 
@@ -380,7 +380,7 @@ def _describe_stream(context: Context, statement: DescribeObject, name: Name) ->
     if context.analyzer.table_columns(Name(("stream",), name.span)) is not None:
         whole = quoted(statement.source.text, Span(0, len(statement.source.text)))
         return plans.RunSpark(statement.source, whole)  # a column of a table called stream
-    fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.last, similar=context.similar(name, "stream"))
+    fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.written, similar=context.similar(name, "stream"))
 
 
 # ------------------------------------------------------------------ GENERATE and models
@@ -425,7 +425,7 @@ def model_named(context: Context, name: Name) -> ModelEntry:
     """Return the model called ``name``; refuses with the nearest name when there is none."""
     entry = context.catalog.model(*context.resolve(name))
     if entry is None:
-        fail("WAREHOUSE_MODEL_NOT_FOUND", name.span, name=name.last, similar=context.similar(name, "model"))
+        fail("WAREHOUSE_MODEL_NOT_FOUND", name.span, name=name.written, similar=context.similar(name, "model"))
     return entry
 
 

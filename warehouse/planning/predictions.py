@@ -66,7 +66,7 @@ def named(context: Context, call: ModelCall) -> tuple[ModelEntry, ModelVersion]:
     entry = context.catalog.model(*context.resolve(call.model))
     if entry is None:
         similar = context.similar(call.model, "model")
-        fail("WAREHOUSE_MODEL_NOT_FOUND", call.model.span, name=call.model.last, similar=similar)
+        fail("WAREHOUSE_MODEL_NOT_FOUND", call.model.span, name=call.model.written, similar=similar)
     version = entry.version(call.version or context.pinned.get(entry.qualified))
     if version is None:
         known = ", ".join(str(v.number) for v in entry.versions)

@@ -24,7 +24,6 @@ class FoundCall:
         filter: the condition inside ``FILTER (WHERE …)``, or None.
         rest: the span of ``WITHIN GROUP (…)`` or ``IGNORE NULLS``, or None.
         ordering: the ordering expressions inside ``rest``, without ASC and DESC.
-        over: an OVER follows: a window function, not an aggregate of the block.
     """
 
     span: Span
@@ -35,7 +34,6 @@ class FoundCall:
     filter: Span | None
     rest: Span | None
     ordering: tuple[Span, ...]
-    over: bool
 
 
 def within(tokens: Sequence[Token], span: Span) -> list[Token]:
@@ -90,7 +88,10 @@ def span_of(tokens: Sequence[Token]) -> Span:
 
 
 def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list[FoundCall]:
-    """Return the outermost calls of ``functions`` in ``tokens``, by position; those of subqueries are not theirs."""
+    """Return the outermost calls of ``functions`` in ``tokens``, by position; those of subqueries are not theirs.
+
+    A call with OVER is none: it is a window function over the block's result, and what it is given may hold calls.
+    """
     found: list[FoundCall] = []
     at = 0
     while at < len(tokens) - 1:
@@ -99,8 +100,11 @@ def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list
         if token.upper == "(" and tokens[at + 1].upper in ("SELECT", "WITH"):
             at = closing(tokens, at) + 1
         elif token.is_name and token.text.lower() in functions and tokens[at + 1].upper == "(" and not dotted:
-            call, at = _call(tokens, at)
-            found.append(call)
+            call, behind = _call(tokens, at)
+            is_over = behind < len(tokens) and tokens[behind].upper == "OVER"
+            if not is_over:
+                found.append(call)
+            at = at + 1 if is_over else behind
         else:
             at += 1
     return found
@@ -162,7 +166,6 @@ def _call(tokens: Sequence[Token], at: int) -> tuple[FoundCall, int]:
         arguments = []
     condition = rest = None
     ordering: list[Span] = []
-    over = False
     last = end
     while last + 1 < len(tokens):
         words = [t.upper for t in tokens[last + 1 : last + 4]]
@@ -179,11 +182,10 @@ def _call(tokens: Sequence[Token], at: int) -> tuple[FoundCall, int]:
             rest = span_of(tokens[last + 1 : last + 3])
             last += 2
         else:
-            over = words[:1] == ["OVER"]
             break
     call = FoundCall(
         Span(tokens[at].start, tokens[last].end), tokens[at].text.lower(), tokens[at].span,
-        tuple(span_of(a) for a in arguments), is_distinct, condition, rest, tuple(ordering), over,
+        tuple(span_of(a) for a in arguments), is_distinct, condition, rest, tuple(ordering),
     )  # fmt: skip
     return call, last + 1
 

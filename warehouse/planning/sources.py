@@ -111,7 +111,7 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         fail(
             "WAREHOUSE_STREAMING_TABLE_NOT_FOUND",
             reference.name.span,
-            name=name,
+            name=reference.name.written,
             similar=context.similar(reference.name, "streaming table"),
         )
     stream = context.catalog.stream(schema, name)
@@ -122,7 +122,7 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
     found = context.analyzer.table_columns(reference.name)
     if found is None:
         similar = context.similar(reference.name, "stream", "streaming table")
-        fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=name, similar=similar)
+        fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=reference.name.written, similar=similar)
     qualified = ".".join(quote_name(part) for part in reference.name.parts)
     return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
 

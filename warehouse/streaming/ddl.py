@@ -22,6 +22,7 @@ from warehouse.catalog.here import here
 from warehouse.catalog.store import Catalog
 from warehouse.errors import Diagnostic, WarehouseError, fail
 from warehouse.execution.results import Listing
+from warehouse.execution.spark_errors import translate
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.planning import streams
 from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
@@ -331,9 +332,13 @@ def _known(spark: SparkSession, plan: StreamPlan, draft: StreamEntry, source: st
             schema = spark.readStream.format(source).options(**sources.reader_options(draft)).load().schema
     except Exception as error:
         name = qualified(plan.schema, plan.name)
-        reason = first_line(error)
+        reason = translate(error, plan.statement.source).diagnostics[0].message.partition("\n")[0]
         fail("WAREHOUSE_STREAM_COLUMNS_UNKNOWN", plan.statement.name.span, name=name, reason=reason, source=plan.format)
-    return sources.columns_of(_without_void(schema))
+    known = sources.columns_of(_without_void(schema))
+    if not known:
+        name, reason = qualified(plan.schema, plan.name), f"No record in it is {source.upper()} with a column."
+        fail("WAREHOUSE_STREAM_COLUMNS_UNKNOWN", plan.statement.name.span, name=name, reason=reason, source=plan.format)
+    return known
 
 
 def _without_void(schema: StructType) -> StructType:

@@ -14,7 +14,7 @@ from warehouse.dataflow.select import columns
 from warehouse.dataflow.state_columns import content_types, newest, standing_types, state_columns
 from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
 from warehouse.dataflow.windows import merges
-from warehouse.errors import fail
+from warehouse.errors import WarehouseError, fail
 from warehouse.language.statements import TableFunction
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation
@@ -41,7 +41,10 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
             if source.entry.format == "kafka":
                 return kafka.batch_view(spark, source.entry)
             sources.check_path(spark, source.entry, source.reference.name.span)
-            return sources.batch_relation(source.entry)
+            try:
+                return sources.batch_relation(source.entry)
+            except WarehouseError as error:
+                raise error.placed_at(source.reference.name.span) from None
         case SourceKind.PANES:
             assert isinstance(source.entry, StreamingTableEntry)
             return panes.pane_rows(table_folder(home, source.entry) / "panes", source.entry)
@@ -108,7 +111,7 @@ def function_relation(
 def _not_found(context: Context, call: TableFunction, kind: str) -> NoReturn:
     similar = context.similar(call.argument, kind)
     condition = "WAREHOUSE_STREAM_NOT_FOUND" if kind == "stream" else "WAREHOUSE_STREAMING_TABLE_NOT_FOUND"
-    fail(condition, call.argument.span, name=call.argument.last, similar=similar)
+    fail(condition, call.argument.span, name=call.argument.written, similar=similar)
 
 
 def _kept(folder: Path, log: StepLog, entry: StreamingTableEntry, call: TableFunction) -> Commit:

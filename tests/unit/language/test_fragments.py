@@ -52,3 +52,11 @@ def test_edits_outside_the_span_are_left_out():
 
 def test_generated_text_stands_for_nothing():
     assert of("SELECT").origin(0, 3) is None
+
+
+def test_what_is_put_around_words_adds_nothing_to_them():
+    inner = "CAST(" + quoted(TEXT, place("a + b")) + " AS INT)"
+    out = rewritten(TEXT, Span(0, len(TEXT)), [(Span(0, len(TEXT)), inner)])
+    assert out.text == "CAST(a + b AS INT)"
+    assert out.origin(0, len(out.text)) == place("a + b")
+    assert out.origin(0, 4) == Span(0, len(TEXT))
