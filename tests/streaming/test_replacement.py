@@ -200,6 +200,23 @@ def test_explain_says_it_first_and_changes_nothing(rows: Rows, tmp_path: Path) -
     assert rows("DESCRIBE EXTENDED STREAMING TABLE t") == before
 
 
+def test_a_query_whose_step_fails_gives_way(rows: Rows, tmp_path: Path) -> None:
+    """A step that the old query began, and of which nothing can be seen, is the new query's to run."""
+    write(tmp_path / "in", ("a", "u", 1, 0.1, 5))
+    stream(rows, "failing", tmp_path / "in")
+    query = "SELECT p, 10 / (sum(d) - 2) AS q FROM STREAM failing GROUP BY p TRIGGER EVERY ROW"
+    rows(f"CREATE STREAMING TABLE stuck AS {query}")
+    write(tmp_path / "in", ("b", "u", 2, 0.2, 6), ("c", "u", 3, 0.3, 7))
+    with pytest.raises(WarehouseError, match="DIVIDE_BY_ZERO") as failed:
+        rows("REFRESH STREAMING TABLE stuck")
+    assert "CREATE OR REPLACE" in str(failed.value) and "ansi" not in str(failed.value)
+    mended = query.replace("10 / (sum(d) - 2)", "try_divide(10, sum(d) - 2)")
+    assert "continue" in rows(f"EXPLAIN CREATE OR REPLACE STREAMING TABLE stuck AS {mended}")[0]["plan"]
+    rows(f"CREATE OR REPLACE STREAMING TABLE stuck AS {mended}")
+    assert rows("SELECT * FROM stuck ORDER BY p") == rows(f"{mended} ORDER BY p")
+    assert [row["q"] for row in rows("SELECT q FROM stuck ORDER BY p")] == [-10.0, None, 10.0]
+
+
 @pytest.mark.soak
 def test_readers_go_on_or_are_named(rows: Rows, tmp_path: Path) -> None:
     """Those of columns that stay read each change once; who would lose one is told of before anything happens."""

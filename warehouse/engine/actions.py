@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEnt
 from warehouse.engine import answers
 from warehouse.engine.planner import Planner, inside, refuse
 from warehouse.engine.shared import Shared
-from warehouse.errors import SourceText, Span, WarehouseError, diagnostic, fail
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, fail
 from warehouse.execution.portable import portable, readable, unpacked, unpacked_schema, zone_of, zoned
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
@@ -294,10 +295,23 @@ def place(plan: plans.Plan) -> Span | None:
 
 def _of_its_query(error: WarehouseError) -> WarehouseError:
     """Return an error of a streaming table's step without places: its query stands in another statement's text."""
-    told = (replace(d, span=None, hint=d.hint or _LOST.get(d.condition)) for d in error.diagnostics)
-    return WarehouseError(*told, source=error.source)
+
+    def told(found: Diagnostic) -> Diagnostic:
+        fails = (found.sqlstate or "").startswith(_OF_VALUES)
+        hint = found.hint or _LOST.get(found.condition) or (_FAILS if fails else None)
+        return replace(found, message=_ADVICE.sub("", found.message), span=None, hint=hint)
+
+    return WarehouseError(*map(told, error.diagnostics), source=error.source)
 
 
+_OF_VALUES = "22"
+"""The class of SQLSTATEs of expressions that fail over some values."""
+_ADVICE = re.compile(r' If necessary set "?spark\.sql\.ansi\.enabled"? to "?false"? to bypass this error\.')
+"""What Spark says to do about them. Steps take no settings of a session."""
+_FAILS = (
+    "An expression of its query fails over some rows: CREATE OR REPLACE STREAMING TABLE with one that does not"
+    " (try_divide, nullif, CASE). Until then the rows wait, and none is lost."
+)
 _LOST = {
     "UNRESOLVED_ROUTINE": "The streaming table computes with that function: CREATE FUNCTION makes it again, or CREATE"
     " OR REPLACE STREAMING TABLE does without it.",

@@ -26,8 +26,9 @@ from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_na
 from warehouse.catalog.store import Catalog
 from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.times import BEGINNING, END
-from warehouse.errors import fail
+from warehouse.errors import SourceText, WarehouseError, fail
 from warehouse.execution.session import enter
+from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
 from warehouse.language.literals import string_literal
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
@@ -154,8 +155,7 @@ class StreamingTables:
         kafka_sink.check(entry)
         with self._stopped(old):
             former = self._feed(old, None)
-            if former.log.intent(former.log.last().step + 1):  # begun by the old query: only it can end it
-                list(former.refresh())
+            self._end_begun(former, old)
             readers = [r for r in self.catalog.readers_of(old.qualified) if r.id != old.id]
             with ExitStack() as held:
                 for feed in [former, *(self._feed(r, None) for r in sorted(readers, key=lambda r: r.id))]:
@@ -175,6 +175,33 @@ class StreamingTables:
                 raise
             self._send(entry)
             return commits
+
+    def _end_begun(self, former: Feed, old: StreamingTableEntry) -> None:
+        """End a step that the former query began; where it cannot, forget it, as long as nothing of it can be seen.
+
+        The rows of a step that is forgotten are read by the new query's first.
+
+        Raises:
+            WarehouseError: it fails, and some of its panes or rows are there already, or the disk is full.
+        """
+        if former.log.intent(former.log.last().step + 1) is None:
+            return
+        try:
+            list(former.refresh())
+        except (*RAISED, WarehouseError) as error:
+            begun = former.log.last().step + 1
+            if is_disk_full(error) or self._shows(former, begun):
+                told = translate(error, SourceText(old.text)).diagnostics
+                raise WarehouseError(*(replace(d, span=None) for d in told)) from None
+            former.log.forget(begun)
+
+    def _shows(self, feed: Feed, step: int) -> bool:
+        """Say whether anything of a step that was begun can be seen: state, panes, or late rows; bad rows come last."""
+        state, appends = feed.runner.state, feed.runner.appends
+        if state and state.is_whole(state.delta_name(step)):
+            return True
+        kinds = (kind for kind in ("panes", late.FOLDER) if panes.exists(feed.runner.folder / kind))
+        return any(not appends.of_step(kind, step).isEmpty() for kind in kinds)
 
     def _carried(
         self, former: Feed, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry,
@@ -224,10 +251,7 @@ class StreamingTables:
         log = step_log(self.home, entry)
         since = former.log.last().step + (entry.revision > old.revision)
         begun = log.last().step + 1
-        state = former.runner.state
-        if log.last().step > since or former.runner.appends.of_step("panes", begun).limit(1).count():
-            return
-        if state and state.is_whole(state.delta_name(begun)):
+        if log.last().step > since or self._shows(former, begun):
             return
         log.forget(begun)
         self._switch(old)
