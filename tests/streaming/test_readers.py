@@ -237,7 +237,8 @@ def test_views_say_what_their_query_says_now(rows: Rows) -> None:
     rows(f"CREATE {table}; USE default")
     try:
         rows(f"REFRESH STREAMING TABLE {home}.total FULL")
-        assert rows("SELECT * FROM live") == [{"k": "a", "changed_in_step": 3}]
+        own = "WITH live AS (SELECT * FROM live) SELECT * FROM live"  # inside, the name is the view's
+        assert rows(own) == [{"k": "a", "changed_in_step": 3}]
         assert rows(f"SELECT * FROM {home}.over_both") == rows(f"SELECT count(*) * 3 AS n FROM panes('{home}.total')")
         assert rows("SELECT * FROM many") == [{"some": True}]
         rows(f"ALTER VIEW {home}.steps RENAME TO {home}.numbers; REFRESH STREAMING TABLE {home}.total FULL")

@@ -460,6 +460,21 @@ class QueryShape:
         found = self.streams or self.functions or self.calls or self.models or self.delays
         return bool(found or any(b.clauses for b in self.blocks))
 
+    def cte_of(self, relation: RelationReference) -> Cte | None:
+        """Return the common table expression that a relation names, None when it names something else.
+
+        Inside a common table expression's own query its name means what it means outside.
+        """
+        if len(relation.name.parts) != 1:
+            return None
+        name, place = relation.name.last.lower(), relation.span
+        found = (
+            cte
+            for cte in self.ctes
+            if cte.name.strip("`").lower() == name and cte.scope.covers(place) and not cte.query.covers(place)
+        )
+        return min(found, key=lambda cte: cte.scope.end - cte.scope.start, default=None)
+
 
 # ---------------------------------------------------------------- statements
 

@@ -13,7 +13,7 @@ from warehouse.language.tokens import tokenize
 from warehouse.planning.context import Context
 from warehouse.planning.named_windows import next_use
 from warehouse.planning.predictions import predicted
-from warehouse.planning.render import FunctionRelation, Writer, cte_columns, cte_of
+from warehouse.planning.render import FunctionRelation, Writer, cte_columns
 from warehouse.planning.sources import typed_empty
 from warehouse.planning.text import Text
 
@@ -80,7 +80,7 @@ def _next_expansion(context: Context, text: Text) -> tuple[Span, Fragment | str]
     streaming = [c for c in text.shape.ctes if any(c.query.covers(s.span) for s in text.shape.streams)]
     for reference in text.shape.relations:
         alias = reference.alias or quote_name(reference.name.last)
-        cte = cte_of(text, reference)
+        cte = text.shape.cte_of(reference)
         if cte is not None and cte in streaming:
             if own := _own_rows(text, cte):
                 fail("WAREHOUSE_RECURSIVE_STREAM", own.span, name=cte.name)

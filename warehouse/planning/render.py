@@ -82,7 +82,7 @@ class Writer:
                 edits.append((dead, f"__w_unused{number} AS (SELECT 1)"))
         if self.alone:
             for relation in shape.relations:
-                cte = cte_of(self.text, relation)
+                cte = self.text.shape.cte_of(relation)
                 if (
                     cte
                     and not cte.span.covers(span)
@@ -217,21 +217,6 @@ class Writer:
 
 def _select_all(relation: Fragment) -> Fragment:
     return "SELECT * FROM " + relation
-
-
-def cte_of(text: Text, relation: RelationReference) -> Cte | None:
-    """Return the common table expression that a relation names, None when it names something else."""
-    if len(relation.name.parts) != 1:
-        return None
-    name = relation.name.last.lower()
-    found = [
-        cte
-        for cte in text.shape.ctes
-        if cte.name.strip("`").lower() == name
-        and cte.scope.covers(relation.span)
-        and not cte.query.covers(relation.span)
-    ]
-    return min(found, key=lambda cte: cte.scope.end - cte.scope.start, default=None)
 
 
 def cte_columns(text: Text, cte: Cte) -> str:

@@ -364,11 +364,5 @@ def _read_by(query: s.QueryShape) -> Iterator[Key]:
     for asked in query.models:
         yield model_key(asked.model.parts)
     for relation in query.relations:
-        if not (len(relation.name.parts) == 1 and any(_is_cte(cte, relation) for cte in query.ctes)):
+        if query.cte_of(relation) is None:
             yield key_of(relation.name.parts)
-
-
-def _is_cte(cte: s.Cte, relation: s.RelationReference) -> bool:
-    """Say whether a relation is this common table expression; inside its own query the name means another thing."""
-    same = cte.name.lower() == relation.name.last.lower()
-    return same and cte.scope.covers(relation.span) and not cte.query.covers(relation.span)

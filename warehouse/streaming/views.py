@@ -156,12 +156,9 @@ def _is_stale(view: ViewEntry, now: str | None) -> bool:
 
 def _read(shape: QueryShape) -> Iterator[Name]:
     """Yield the names of tables and views that a query reads."""
-    its = [(cte.name.strip("`").lower(), cte) for cte in shape.ctes]
     for reference in shape.relations:
-        name = reference.name
-        if len(name.parts) == 1 and any(n == name.last.lower() and c.scope.covers(name.span) for n, c in its):
-            continue
-        yield name
+        if shape.cte_of(reference) is None:
+            yield reference.name
 
 
 def made_again(view: ViewEntry) -> SourceText:
