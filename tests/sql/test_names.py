@@ -13,6 +13,7 @@ import pytest
 
 from tests.statements import Rows, rows_of
 from warehouse.engine import WarehouseError
+from warehouse.planning import render
 
 CLAUSE = " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
 
@@ -151,3 +152,15 @@ def test_a_caret_stands_under_the_words_behind_characters_that_are_two_to_java(r
         rows(query.format("nosuch"))
     (told,) = failed.value.diagnostics
     assert told.span is not None and told.span.of(query.format("nosuch")) == "nosuch"
+
+
+def test_each_of_nested_blocks_is_bound_a_few_times(engine: Any, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for the text, and once to be analyzed: not as often as the blocks around it look at it."""
+    bound: list[Any] = []
+    bind = render.bind_block
+    monkeypatch.setattr(render, "bind_block", lambda *given: bound.append(given[2]) or bind(*given))
+    query = "SELECT k, v FROM t"
+    for _ in range(4):
+        query = f"SELECT k, sum(v) AS v FROM ({query}) GROUP BY k TRIGGER AT WATERMARK"
+    engine.compile(query)
+    assert len(bound) <= 8

@@ -6,7 +6,8 @@ The user's words stay; STREAM references, our table functions and windowed block
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import batch
@@ -38,6 +39,7 @@ class Writer:
         stream, function: what stands for a stream and for a table function of ours.
         hidden: append the hidden columns to inner blocks that read a stream, so that rows stay traceable.
         alone: what is rendered shall stand without the WITH lists around it.
+        analyzed: it is rendered to be analyzed: relations have no rows.
     """
 
     context: Context
@@ -46,6 +48,8 @@ class Writer:
     function: FunctionRelation
     hidden: str = ""
     alone: bool = False
+    analyzed: bool = False
+    _answers: dict[Span, list[tuple[Span, Fragment | str]]] = field(default_factory=dict, init=False, compare=False)
 
     def __call__(self, span: Span) -> Fragment:
         """Return the user's words at ``span`` with everything of ours inside it replaced."""
@@ -120,7 +124,7 @@ class Writer:
         if call.function == "ml_evaluate":
             predictions.named(self.context, call)
             return self.context.models().measured(call.span.start)
-        columns = self.context.analyzer.columns(_select_all(self._analysis()(call.relation)))
+        columns = self.context.analyzer.columns(_select_all(self._analysis(call.relation)))
         alone = _select_all(replace(self, alone=True)(call.relation))
         return predictions.predicted(self.context, call, self(call.relation), columns, alone)
 
@@ -136,7 +140,15 @@ class Writer:
         return tuple(found)
 
     def answered(self, block: QueryBlock) -> list[tuple[Span, Fragment | str]]:
-        """Return the edits that put the batch answer of a windowed block in its place."""
+        """Return the edits that put the batch answer of a windowed block in its place.
+
+        A block is bound once: those around it are looked at several times each.
+        """
+        if block.span not in self._answers:
+            self._answers[block.span] = self._answered(block)
+        return self._answers[block.span]
+
+    def _answered(self, block: QueryBlock) -> list[tuple[Span, Fragment | str]]:
         marks = Marks()
         bound = self.bound(block, marks.mark)
         behind = sorted_by(self.context, self.text, block, bound.query, bound.bounds)
@@ -159,7 +171,7 @@ class Writer:
             WarehouseError: see there; and the block speaks of a row of the query around it.
         """
         try:
-            return bind_block(self.context, self.text, block, self._analysis(), mark, ordering)
+            return bind_block(self.context, self.text, block, self._analysis, mark, ordering)
         except WarehouseError as error:
             (told, *_) = error.diagnostics
             if told.condition.startswith("UNRESOLVED_COLUMN") and told.span and self._is_outer(block, told.span):
@@ -176,10 +188,15 @@ class Writer:
 
     def assignments(self) -> Assignments:
         """Return what renders windows that are assigned and not aggregated."""
-        return Assignments(self.context, self.text, self, None if self.alone else self._analysis())
+        return Assignments(self.context, self.text, self, None if self.alone else self._analysis)
 
+    @cached_property
     def _analysis(self) -> Writer:
-        return Writer(self.context, self.text, lambda s: typed_empty(s.columns), self.function, alone=True)
+        if self.analyzed:
+            return self
+        return Writer(
+            self.context, self.text, lambda s: typed_empty(s.columns), self.function, alone=True, analyzed=True
+        )
 
     def _hidden_columns(
         self, span: Span, edits: list[tuple[Span, Fragment | str]]
