@@ -85,25 +85,6 @@ def test_folders_are_columns_also_when_they_come_later(house):
     assert house.spark.table("v_days").collect() == [(3,)]
 
 
-def test_files_beside_folders_that_are_columns(house):
-    """Spark reads those in the folders alone, or fails: so neither is read before somebody has said what is meant."""
-    house.write("in/root.json", '{"a":1}\n')
-    house.run("CREATE STREAM s (a INT) USING json OPTIONS (path 'in')")
-    assert house.arrived("s", "a") == [(1,)]
-    (house.files / "in/day=1").mkdir()
-    house.write("in/day=1/_SUCCESS", "")
-    assert house.arrived("s", "a") == []  # nothing is in it
-    house.write("in/day=1/1.json", '{"a":2}\n')
-    text = "CREATE OR REPLACE STREAM s (a INT) USING json OPTIONS (path 'in'"
-    assert house.refusal(f"{text})") == ("STREAM_FOLDERS", "'in'")
-    with pytest.raises(WarehouseError, match=r"in/day=1, .*in/root.json"):
-        house.arrived("s", "a")
-    with pytest.raises(WarehouseError, match="STREAM_FOLDERS"):
-        sources.check_files(house.entry("s"), streaming=False)
-    house.run(f"{text}, recursiveFileLookup 'true')")
-    assert house.batch("s") == [(1,), (2,)] and house.arrived("s", "a") == [(2,)]
-
-
 def test_patterns_and_single_files(house):
     for day in (1, 2):
         house.write(f"in/{day}/a.json", f'{{"a":{day}}}\n')

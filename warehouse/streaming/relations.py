@@ -42,7 +42,6 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
                 return kafka.batch_view(spark, source.entry)
             sources.check_path(spark, source.entry, source.reference.name.span)
             try:
-                sources.check_files(source.entry, streaming=False)
                 return sources.batch_relation(source.entry)
             except WarehouseError as error:
                 raise error.placed_at(source.reference.name.span) from None

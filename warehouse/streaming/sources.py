@@ -56,7 +56,7 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
     if entry.format == "kafka":
         return kafka.streaming_frame(spark, entry)
     check_path(spark, entry)
-    check_files(entry, streaming=True)
+    _check_file_names(entry)
     try:
         reader = spark.readStream.format(entry.format).options(**reader_options(entry))
         if _passes_schema(entry):
@@ -272,50 +272,23 @@ def check_path(spark: SparkSession, entry: StreamEntry, span: Span | None = None
         fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", span, path=path, name=entry.qualified, advice=advice)
 
 
-def check_files(entry: StreamEntry, streaming: bool) -> None:
-    """Refuse local files that Spark would read more than once, or not at all.
+def _check_file_names(entry: StreamEntry) -> None:
+    """Refuse local files that Spark's streaming source would read more than once.
 
-    Where a file's path looks like a pattern, Spark 4.2's streaming source puts all files of the micro-batch into the
-    scan once more (SPARK-58518). Where some files are in ``key=value`` folders, no scan has those beside them. One with
-    recursiveFileLookup looks each file up once, and has all of them.
-
-    Args:
-        entry: the stream.
-        streaming: its files are read as they come, and not as a table's.
-
-    Raises:
-        WarehouseError: there are such files.
+    Where a file's path looks like a pattern, Spark 4.2 puts all files of the micro-batch into the scan once more
+    (SPARK-58518). A scan of partition folders or with recursiveFileLookup looks each file up once.
     """
     path = entry.option("path") or ""
     if entry.format not in FILE_FORMATS or not path.startswith("/"):
         return
     if (entry.option("recursiveFileLookup") or "").lower() == "true":
         return
-    whole = os.path.exists(path)
-    root = path if whole else fixed_folder(path) or path
-    beside: str | None = None
-    keyed: list[str] = []
+    root = path if os.path.exists(path) else fixed_folder(path) or path
     for folder, folders, files in os.walk(root):
-        shown = [name for name in sorted(files) if _is_data(name)]
-        for name in shown if streaming else ():
-            if re.search(_WILD, f"{folder}/{name}"):
+        folders[:] = [name for name in folders if "=" not in name and not name.startswith((".", "_"))]
+        for name in sorted(files):
+            if re.search(_WILD, f"{folder}/{name}") and not name.startswith((".", "_")):
                 fail("WAREHOUSE_STREAM_FILE_NAME", file=f"{folder}/{name}", name=entry.qualified)
-        if shown and folder == root:
-            beside = f"{folder}/{shown[0]}"
-        keyed += [f"{folder}/{name}" for name in sorted(folders) if "=" in name and _is_data(name)]
-        folders[:] = [name for name in folders if "=" not in name and _is_data(name)]
-    apart = next(filter(_holds_data, keyed), None) if whole and beside else None
-    if apart:
-        fail("WAREHOUSE_STREAM_FOLDERS", name=entry.qualified, folder=apart, file=beside)
-
-
-def _is_data(name: str) -> bool:
-    """Say whether Spark reads a file, or looks into a folder, of that name."""
-    return not name.startswith((".", "_"))
-
-
-def _holds_data(folder: str) -> bool:
-    return any(_is_data(name) for _, _, files in os.walk(folder) for name in files)
 
 
 def path_exists(spark: SparkSession, path: str) -> bool:
