@@ -85,6 +85,33 @@ def test_folders_are_columns_also_when_they_come_later(house):
     assert house.spark.table("v_days").collect() == [(3,)]
 
 
+def test_a_file_outside_of_the_folders_that_are_columns_is_refused_and_never_left_out(house):
+    text = "CREATE STREAM s (a INT) USING json OPTIONS (path 'in'"
+    house.write("in/1.json", '{"a":1}\n')
+    house.write("in/day=1/_SUCCESS", "")
+    house.run(f"{text})")
+    assert house.arrived("s", "a") == house.batch("s") == [(1,)]
+    house.write("in/day=1/2.json", '{"a":2}\n')
+    house.write("in/3.json", '{"a":3}\n')
+    read = (
+        lambda: house.arrived("s", "a"),
+        lambda: sources.check_folders(house.spark, house.entry("s")),  # before a query and a replay
+    )
+    for way in read:
+        with pytest.raises(WarehouseError) as error:
+            way()
+        assert error.value.condition == "WAREHOUSE_STREAM_FILE_OUTSIDE" and "/in/1.json of" in str(error.value)
+    assert house.refusal(text.replace("CREATE", "CREATE OR REPLACE") + ")") == ("STREAM_FILE_OUTSIDE", "'in'")
+    assert house.refusal(text.replace(" s ", " p ").replace("'in'", "'in/*'") + ")")[0] == "STREAM_FILE_OUTSIDE"
+    house.run(text.replace(" s ", " r ").replace("'in'", "'in/*.json'") + ")")
+    assert house.arrived("r", "a") == house.batch("r") == [(1,), (3,)]
+    house.run(text.replace(" s ", " f ") + ", pathGlobFilter '2*')")
+    assert house.arrived("f", "a") == house.batch("f") == [(2,)]
+    house.run(text.replace("CREATE", "CREATE OR REPLACE") + ", recursiveFileLookup 'true')")
+    assert house.arrived("s", "a") == [(2,), (3,)]
+    assert house.batch("s") == [(1,), (2,), (3,)]
+
+
 def test_patterns_and_single_files(house):
     for day in (1, 2):
         house.write(f"in/{day}/a.json", f'{{"a":{day}}}\n')
