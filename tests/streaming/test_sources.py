@@ -189,6 +189,28 @@ def test_delta(house):
     assert sources.table_frame(house.spark, "plain").columns == ["a", "__w_bad", "__w_position"]
 
 
+def test_a_delta_table_from_a_version_on_and_its_change_feed(house):
+    path = str(house.files / "d")
+    properties = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
+    house.spark.sql(f"CREATE TABLE delta.`{path}` {properties} AS SELECT 1 AS a")
+    house.spark.sql(f"UPDATE delta.`{path}` SET a = 2")
+    feed = "USING delta OPTIONS (path 'd', readChangeFeed 'true'"
+    columns = "a, _change_type, _commit_version"
+    for name, begin in (("v", "startingVersion '1'"), ("m", "startingTimestamp '2020-01-01'")):
+        house.run(f"CREATE STREAM {name} {feed}, {begin})")
+        changed = [(1, "insert", 0)] * (name == "m") + [(1, "update_preimage", 1), (2, "update_postimage", 1)]
+        assert house.batch(name, columns) == house.arrived(name, columns.replace(" ", "")) == changed
+    for number, (begin, option) in enumerate((
+        ("USING delta OPTIONS (path 'd', startingVersion '0')", "startingVersion"),
+        ("USING delta OPTIONS (path 'd', startingTimestamp '2020-01-01')", "startingTimestamp"),
+        ("USING delta OPTIONS (path 'd', excludeRegex 'x')", "excludeRegex"),
+    )):  # fmt: skip
+        house.run(f"CREATE STREAM n{number} {begin}")
+        with pytest.raises(WarehouseError, match=f"has the option {option},") as error:
+            sources.batch_relation(house.entry(f"n{number}"))
+        assert error.value.condition == "WAREHOUSE_STREAM_OPTION_NO_BATCH"
+
+
 def test_rate(house):
     house.run("CREATE STREAM r USING rate OPTIONS (rowsPerSecond '5') WATERMARK timestamp DELAY OF INTERVAL 1 SECOND")
     assert [(c.name, c.type) for c in house.entry("r").columns] == [("timestamp", "timestamp"), ("value", "bigint")]

@@ -23,6 +23,7 @@ from warehouse.catalog.entries import HIDDEN_SCHEMA, Column, StreamEntry, quote_
 from warehouse.catalog.store import file_stem
 from warehouse.errors import Span, fail
 from warehouse.execution.types import type_text
+from warehouse.language.literals import string_literal
 from warehouse.planning.streams import (
     FILE_FORMATS,
     FILE_STREAM_OPTIONS,
@@ -37,6 +38,9 @@ ARRIVAL = f"{RESERVED_PREFIX}arrival"
 
 OWN_SCHEMA_FORMATS = frozenset({"delta", "rate", "rate-micro-batch", "socket"})
 """Sources that know their columns and take no others."""
+
+DELTA_SELECTING_OPTIONS = ("excludeRegex", "startingVersion", "startingTimestamp", "readChangeFeed")
+"""Options by which a stream of a Delta table has other rows than the table."""
 
 _WILD = r"[\\\[\]{}*?]"
 
@@ -152,13 +156,13 @@ def batch_relation(entry: StreamEntry) -> str:
     first one. The text stays valid as long as the stream exists, so it may stand in a view.
 
     Raises:
-        WarehouseError: the source keeps nothing.
+        WarehouseError: the source keeps nothing, or the stream has an option that only a streaming table can follow.
     """
     source = _parsed_format(entry)
     columns = ", ".join(quote_name(c.name) for c in entry.columns)
     arrives = f"{arrives_at(entry)} IS NOT NULL" if entry.format == "replay" else "true"
     if source == "delta":
-        return f"(SELECT {columns} FROM delta.{quoted(entry.option('path') or '')} WHERE {arrives})"
+        return f"(SELECT {columns} FROM {_delta_relation(entry)} WHERE {arrives})"
     if source not in FILE_FORMATS:
         fail("WAREHOUSE_STREAM_NO_BATCH", name=entry.qualified, source=entry.format)
     table = hidden_table(entry.schema, entry.name)
@@ -168,6 +172,20 @@ def batch_relation(entry: StreamEntry) -> str:
     if entry.fail_on_error:
         good = f"CASE WHEN {good} THEN true ELSE CAST({broken(entry, '_metadata.file_path')} AS BOOLEAN) END"
     return f"(SELECT {columns} FROM {table} WHERE {whole(entry.columns)} AND {good})"
+
+
+def _delta_relation(entry: StreamEntry) -> str:
+    """Return SQL of the rows that a stream of a Delta table, made now, would begin with."""
+    path, version, moment = (entry.option(o) or "" for o in ("path", "startingVersion", "startingTimestamp"))
+    feed = (entry.option("readChangeFeed") or "").lower() == "true"
+    begin = version if version.isdecimal() else string_literal(moment) if moment and not version else None
+    excluding = entry.option("excludeRegex") is not None
+    if feed and begin and not excluding:
+        return f"table_changes_by_path({string_literal(path)}, {begin})"
+    if feed or (entry.format == "delta" and (version or moment or excluding)):
+        option = next(o for o in DELTA_SELECTING_OPTIONS if entry.option(o) is not None)
+        fail("WAREHOUSE_STREAM_OPTION_NO_BATCH", name=entry.qualified, option=option)
+    return f"delta.{quoted(path)}"
 
 
 def hidden_table(schema: str, name: str) -> str:
