@@ -85,6 +85,33 @@ def test_folders_are_columns_also_when_they_come_later(house):
     assert house.spark.table("v_days").collect() == [(3,)]
 
 
+def test_a_file_outside_of_the_folders_that_are_columns_is_refused_and_never_left_out(house):
+    text = "CREATE STREAM s (a INT) USING json OPTIONS (path 'in'"
+    house.write("in/1.json", '{"a":1}\n')
+    house.write("in/day=1/_SUCCESS", "")
+    house.run(f"{text})")
+    assert house.arrived("s", "a") == house.batch("s") == [(1,)]
+    house.write("in/day=1/2.json", '{"a":2}\n')
+    house.write("in/3.json", '{"a":3}\n')
+    read = (
+        lambda: house.arrived("s", "a"),
+        lambda: sources.check_folders(house.spark, house.entry("s")),  # before a query and a replay
+    )
+    for way in read:
+        with pytest.raises(WarehouseError) as error:
+            way()
+        assert error.value.condition == "WAREHOUSE_STREAM_FILE_OUTSIDE" and "/in/1.json of" in str(error.value)
+    assert house.refusal(text.replace("CREATE", "CREATE OR REPLACE") + ")") == ("STREAM_FILE_OUTSIDE", "'in'")
+    assert house.refusal(text.replace(" s ", " p ").replace("'in'", "'in/*'") + ")")[0] == "STREAM_FILE_OUTSIDE"
+    house.run(text.replace(" s ", " r ").replace("'in'", "'in/*.json'") + ")")
+    assert house.arrived("r", "a") == house.batch("r") == [(1,), (3,)]
+    house.run(text.replace(" s ", " f ") + ", pathGlobFilter '2*')")
+    assert house.arrived("f", "a") == house.batch("f") == [(2,)]
+    house.run(text.replace("CREATE", "CREATE OR REPLACE") + ", recursiveFileLookup 'true')")
+    assert house.arrived("s", "a") == [(2,), (3,)]
+    assert house.batch("s") == [(1,), (2,), (3,)]
+
+
 def test_patterns_and_single_files(house):
     for day in (1, 2):
         house.write(f"in/{day}/a.json", f'{{"a":{day}}}\n')
@@ -160,6 +187,28 @@ def test_delta(house):
     assert house.refusal("CREATE STREAM e USING delta OPTIONS (path '.')") == ("STREAM_NOT_DELTA", "'.'")
     house.spark.sql("CREATE OR REPLACE TABLE plain AS SELECT 7 AS a")
     assert sources.table_frame(house.spark, "plain").columns == ["a", "__w_bad", "__w_position"]
+
+
+def test_a_delta_table_from_a_version_on_and_its_change_feed(house):
+    path = str(house.files / "d")
+    properties = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
+    house.spark.sql(f"CREATE TABLE delta.`{path}` {properties} AS SELECT 1 AS a")
+    house.spark.sql(f"UPDATE delta.`{path}` SET a = 2")
+    feed = "USING delta OPTIONS (path 'd', readChangeFeed 'true'"
+    columns = "a, _change_type, _commit_version"
+    for name, begin in (("v", "startingVersion '1'"), ("m", "startingTimestamp '2020-01-01'")):
+        house.run(f"CREATE STREAM {name} {feed}, {begin})")
+        changed = [(1, "insert", 0)] * (name == "m") + [(1, "update_preimage", 1), (2, "update_postimage", 1)]
+        assert house.batch(name, columns) == house.arrived(name, columns.replace(" ", "")) == changed
+    for number, (begin, option) in enumerate((
+        ("USING delta OPTIONS (path 'd', startingVersion '0')", "startingVersion"),
+        ("USING delta OPTIONS (path 'd', startingTimestamp '2020-01-01')", "startingTimestamp"),
+        ("USING delta OPTIONS (path 'd', excludeRegex 'x')", "excludeRegex"),
+    )):  # fmt: skip
+        house.run(f"CREATE STREAM n{number} {begin}")
+        with pytest.raises(WarehouseError, match=f"has the option {option},") as error:
+            sources.batch_relation(house.entry(f"n{number}"))
+        assert error.value.condition == "WAREHOUSE_STREAM_OPTION_NO_BATCH"
 
 
 def test_rate(house):

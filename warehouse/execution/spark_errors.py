@@ -162,7 +162,9 @@ def _way_out(condition: str, said: str, text: str) -> str | None:
 def root(error: BaseException) -> BaseException:
     """Return the error inside those that only say which task or file it happened in, or that they waited for it."""
     chain = [error, *_causes(error)]
-    telling = (e for e in chain if not _WAITED.match(str(e)))
+    tasks = [place for place, e in enumerate(chain) if _condition_of(e) == "TASK_WRITE_FAILED"]
+    inside = chain[tasks[-1] + 1 :] if tasks else chain
+    telling = (e for e in inside if not _WAITED.match(str(e)))
     return next((e for e in chain if _condition_of(e) not in _WRAPPERS), None) or next(telling, error)
 
 

@@ -152,13 +152,14 @@ def describe_source(plan: StreamPlan, context: Context) -> StreamEntry:
     entry = replace(draft, columns=_columns(spark, plan, draft))
     _check_header(spark, plan, entry)
     entry = replace(entry, watermark_column=_watermark(spark, plan, entry))
-    if plan.format == "replay":
-        _check_replay(plan, entry)
-    else:
-        try:
+    try:
+        if plan.format == "replay":
+            _check_replay(plan, entry)
+            sources.check_folders(spark, entry)
+        else:
             sources.streaming_frame(spark, entry)
-        except WarehouseError as error:
-            raise _at(error, plan) from error
+    except WarehouseError as error:
+        raise _at(error, plan) from error
     return entry
 
 

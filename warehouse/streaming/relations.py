@@ -33,7 +33,8 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
     """Return all that has arrived of a stream, as a batch sees it.
 
     Raises:
-        WarehouseError: the stream's folder is gone, which Spark would take for one without files.
+        WarehouseError: the stream's folder is gone, which Spark would take for one without files; or Spark would leave
+            out some of its files.
     """
     match source.kind:
         case SourceKind.STREAM:
@@ -41,6 +42,7 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
             if source.entry.format == "kafka":
                 return kafka.batch_view(spark, source.entry)
             sources.check_path(spark, source.entry, source.reference.name.span)
+            sources.check_folders(spark, source.entry, source.reference.name.span)
             try:
                 return sources.batch_relation(source.entry)
             except WarehouseError as error:

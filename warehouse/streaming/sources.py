@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -23,6 +23,7 @@ from warehouse.catalog.entries import HIDDEN_SCHEMA, Column, StreamEntry, quote_
 from warehouse.catalog.store import file_stem
 from warehouse.errors import Span, fail
 from warehouse.execution.types import type_text
+from warehouse.language.literals import string_literal
 from warehouse.planning.streams import (
     FILE_FORMATS,
     FILE_STREAM_OPTIONS,
@@ -37,6 +38,9 @@ ARRIVAL = f"{RESERVED_PREFIX}arrival"
 
 OWN_SCHEMA_FORMATS = frozenset({"delta", "rate", "rate-micro-batch", "socket"})
 """Sources that know their columns and take no others."""
+
+DELTA_SELECTING_OPTIONS = ("excludeRegex", "startingVersion", "startingTimestamp", "readChangeFeed")
+"""Options by which a stream of a Delta table has other rows than the table."""
 
 _WILD = r"[\\\[\]{}*?]"
 
@@ -57,6 +61,7 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
         return kafka.streaming_frame(spark, entry)
     check_path(spark, entry)
     _check_file_names(entry)
+    check_folders(spark, entry)
     try:
         reader = spark.readStream.format(entry.format).options(**reader_options(entry))
         if _passes_schema(entry):
@@ -79,7 +84,12 @@ def table_frame(spark: SparkSession, table: str, options: dict[str, str] | None 
 
 
 def batch_frame(spark: SparkSession, entry: StreamEntry, source: str) -> DataFrame:
-    """Return all rows of the stream's files, read as format ``source``, in the layout of ``streaming_frame``."""
+    """Return all rows of the stream's files, read as format ``source``, in the layout of ``streaming_frame``.
+
+    Raises:
+        WarehouseError: Spark would leave out some of the files.
+    """
+    check_folders(spark, entry)
     reader = spark.read.format(source).options(**reader_options(entry, source))
     if source != "delta":
         reader = reader.schema(parsed_schema(entry, source))
@@ -146,13 +156,13 @@ def batch_relation(entry: StreamEntry) -> str:
     first one. The text stays valid as long as the stream exists, so it may stand in a view.
 
     Raises:
-        WarehouseError: the source keeps nothing.
+        WarehouseError: the source keeps nothing, or the stream has an option that only a streaming table can follow.
     """
-    source = entry.format if entry.format != "replay" else entry.option("format") or ""
+    source = _parsed_format(entry)
     columns = ", ".join(quote_name(c.name) for c in entry.columns)
     arrives = f"{arrives_at(entry)} IS NOT NULL" if entry.format == "replay" else "true"
     if source == "delta":
-        return f"(SELECT {columns} FROM delta.{quoted(entry.option('path') or '')} WHERE {arrives})"
+        return f"(SELECT {columns} FROM {_delta_relation(entry)} WHERE {arrives})"
     if source not in FILE_FORMATS:
         fail("WAREHOUSE_STREAM_NO_BATCH", name=entry.qualified, source=entry.format)
     table = hidden_table(entry.schema, entry.name)
@@ -162,6 +172,20 @@ def batch_relation(entry: StreamEntry) -> str:
     if entry.fail_on_error:
         good = f"CASE WHEN {good} THEN true ELSE CAST({broken(entry, '_metadata.file_path')} AS BOOLEAN) END"
     return f"(SELECT {columns} FROM {table} WHERE {whole(entry.columns)} AND {good})"
+
+
+def _delta_relation(entry: StreamEntry) -> str:
+    """Return SQL of the rows that a stream of a Delta table, made now, would begin with."""
+    path, version, moment = (entry.option(o) or "" for o in ("path", "startingVersion", "startingTimestamp"))
+    feed = (entry.option("readChangeFeed") or "").lower() == "true"
+    begin = version if version.isdecimal() else string_literal(moment) if moment and not version else None
+    excluding = entry.option("excludeRegex") is not None
+    if feed and begin and not excluding:
+        return f"table_changes_by_path({string_literal(path)}, {begin})"
+    if feed or (entry.format == "delta" and (version or moment or excluding)):
+        option = next(o for o in DELTA_SELECTING_OPTIONS if entry.option(o) is not None)
+        fail("WAREHOUSE_STREAM_OPTION_NO_BATCH", name=entry.qualified, option=option)
+    return f"delta.{quoted(path)}"
 
 
 def hidden_table(schema: str, name: str) -> str:
@@ -182,7 +206,7 @@ def hidden_table(schema: str, name: str) -> str:
 def create_relation(spark: SparkSession, entry: StreamEntry) -> None:
     """Make what ``batch_relation`` names, in place of what is there."""
     drop_relation(spark, entry)
-    source = entry.format if entry.format != "replay" else entry.option("format")
+    source = _parsed_format(entry)
     if source not in FILE_FORMATS:
         return
     spark.sql(f"CREATE DATABASE IF NOT EXISTS {HIDDEN_SCHEMA} COMMENT 'What streams hold, for batch queries'")
@@ -197,7 +221,7 @@ def create_relation(spark: SparkSession, entry: StreamEntry) -> None:
 
 def ensure_relation(spark: SparkSession, entry: StreamEntry) -> None:
     """Make what ``batch_relation`` names if it is missing, as after a crash in CREATE STREAM."""
-    source = entry.format if entry.format != "replay" else entry.option("format")
+    source = _parsed_format(entry)
     if source in FILE_FORMATS and not spark.catalog.tableExists(hidden_table(entry.schema, entry.name)):
         create_relation(spark, entry)
 
@@ -234,6 +258,11 @@ def reader_options(entry: StreamEntry, source: str | None = None) -> dict[str, s
         if base and "basepath" not in given and "recursivefilelookup" not in given:
             options["basePath"] = base
     return options
+
+
+def _parsed_format(entry: StreamEntry) -> str:
+    """Return the format of what is read: of a replay, that of its recording."""
+    return entry.format if entry.format != "replay" else entry.option("format") or ""
 
 
 def _passes_schema(entry: StreamEntry) -> bool:
@@ -281,7 +310,7 @@ def _check_file_names(entry: StreamEntry) -> None:
     path = entry.option("path") or ""
     if entry.format not in FILE_FORMATS or not path.startswith("/"):
         return
-    if (entry.option("recursiveFileLookup") or "").lower() == "true":
+    if _is_recursive(entry):
         return
     root = path if os.path.exists(path) else fixed_folder(path) or path
     for folder, folders, files in os.walk(root):
@@ -289,6 +318,56 @@ def _check_file_names(entry: StreamEntry) -> None:
         for name in sorted(files):
             if re.search(_WILD, f"{folder}/{name}") and not name.startswith((".", "_")):
                 fail("WAREHOUSE_STREAM_FILE_NAME", file=f"{folder}/{name}", name=entry.qualified)
+
+
+def check_folders(spark: SparkSession, entry: StreamEntry, span: Span | None = None) -> None:
+    """Refuse local files that are in no ``key=value`` folder where others are, at ``span``.
+
+    Spark takes such folders for partitions, and then leaves out without a word what is in none of them; in a stream
+    it is marked as read besides. With recursiveFileLookup it takes no folder for a partition.
+    """
+    path = entry.option("path") or ""
+    if _parsed_format(entry) not in FILE_FORMATS or not path.startswith("/") or _is_recursive(entry):
+        return
+    base = entry.option("basePath") or (path if os.path.exists(path) else fixed_folder(path)) or path
+    within = outside = None
+    for file in _files(spark, path, entry.option("pathGlobFilter")):
+        if "=" in os.path.relpath(os.path.dirname(file), base):
+            within = within or file
+        else:
+            outside = outside or file
+        if within and outside:
+            named = {"file": outside, "name": entry.qualified, "folder": os.path.dirname(within)}
+            fail("WAREHOUSE_STREAM_FILE_OUTSIDE", span, **named)
+
+
+def _files(spark: SparkSession, path: str, names: str | None) -> Iterator[str]:
+    """Yield the files at a local path or pattern that Spark does not take for hidden, and whose names fit ``names``."""
+    jvm: Any = spark._jvm
+    fits = jvm.org.apache.hadoop.fs.GlobFilter(names).accept if names else None
+    for root in [path] if os.path.exists(path) else _matching(spark, path):
+        alone = [(os.path.dirname(root), list[str](), [os.path.basename(root)])]
+        for folder, inner, files in os.walk(root) if os.path.isdir(root) else alone:
+            inner[:] = sorted(name for name in inner if not _is_hidden(name))
+            for name in sorted(files):
+                if not _is_hidden(name) and (fits is None or fits(jvm.org.apache.hadoop.fs.Path(f"{folder}/{name}"))):
+                    yield f"{folder}/{name}"
+
+
+def _matching(spark: SparkSession, pattern: str) -> list[str]:
+    """Return what there is at a local pattern, by Hadoop's rules."""
+    jvm: Any = spark._jvm
+    place = jvm.org.apache.hadoop.fs.Path(pattern)
+    files = place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    return [found.getPath().toUri().getPath() for found in files.globStatus(place) or ()]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+
+
+def _is_recursive(entry: StreamEntry) -> bool:
+    return (entry.option("recursiveFileLookup") or "").lower() == "true"
 
 
 def path_exists(spark: SparkSession, path: str) -> bool:

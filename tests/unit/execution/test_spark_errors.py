@@ -56,3 +56,16 @@ def test_only_a_bug_is_told_as_one(said: str, told: str, code: int) -> None:
     error = translate(Py4JError(said), SourceText("SELECT 1"))
     assert told in error.render()
     assert failed(error, Console(quiet=True), debug=False) == code
+
+
+def test_a_task_that_failed_tells_what_it_failed_of() -> None:
+    failed_task, cause = (
+        Py4JError("[TASK_WRITE_FAILED] Task failed. SQLSTATE: 58030"),
+        Py4JError("Index 0 out of bounds"),
+    )
+    failed_task._cause = cause  # type: ignore[attr-defined]
+    query = Py4JError("[STREAM_FAILED] Query terminated. SQLSTATE: XXKST")
+    query._cause = failed_task  # type: ignore[attr-defined]
+    for error in (failed_task, query):
+        assert "Index 0 out of bounds SQLSTATE" in translate(error, SourceText("REFRESH STREAMING TABLE t")).render()
+    assert "Task failed." in translate(Py4JError(str(failed_task)), SourceText("SELECT 1")).render()
