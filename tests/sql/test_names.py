@@ -145,6 +145,13 @@ def test_an_average_of_decimals_has_the_type_and_the_digits_of_sparks(rows: Rows
         assert rows(f"{asked} WINDOW GLOBAL") == rows(asked), kind
 
 
+def test_an_aggregate_may_be_named_as_sparks_own(rows: Rows) -> None:
+    asked = "SELECT builtin.sum(v) AS s, 1 + system.builtin.Count(*) AS n, median(v) AS m FROM t"
+    assert rows(f"{asked} WINDOW GLOBAL") == rows(asked)
+    asked = "SELECT builtin.median(v) + sum(v) AS m, builtin.abs(-1) AS one FROM t"
+    assert rows(f"{asked} WINDOW GLOBAL") == rows(asked)
+
+
 def test_a_column_may_come_twice_where_nothing_is_kept(engine: Any, rows: Rows) -> None:
     (result,) = engine.run("SELECT count(*), count(*), 1 AS n, 2 AS N FROM t WINDOW GLOBAL")
     assert result.schema.names == ["count(1)", "count(1)", "n", "N"]
