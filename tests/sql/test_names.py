@@ -136,6 +136,23 @@ def test_a_table_that_is_called_stream(rows: Rows) -> None:
     assert rows("SELECT x FROM STREAM names.left") == [{"x": 7}]
 
 
+def test_an_average_of_decimals_has_the_type_and_the_digits_of_sparks(rows: Rows) -> None:
+    """A division of wide DECIMALs would keep fewer decimals than avg does."""
+    for kind in ("12,2", "24,0", "25,3", "38,0", "38,10", "38,30", "38,38"):
+        scale = int(kind.split(",")[1])
+        values = ", ".join(f"({digit}e-{scale})" for digit in (1, 1, 5, -2, 0, 8, 40))
+        inside = f"(SELECT CAST(col1 AS DECIMAL({kind})) AS d FROM VALUES {values})"
+        asked = f"SELECT avg(d) AS mean, typeof(avg(d)) AS type FROM {inside}"
+        assert rows(f"{asked} WINDOW GLOBAL") == rows(asked), kind
+
+
+def test_an_aggregate_may_be_named_as_sparks_own(rows: Rows) -> None:
+    asked = "SELECT builtin.sum(v) AS s, 1 + system.builtin.Count(*) AS n, median(v) AS m FROM t"
+    assert rows(f"{asked} WINDOW GLOBAL") == rows(asked)
+    asked = "SELECT builtin.median(v) + sum(v) AS m, builtin.abs(-1) AS one FROM t"
+    assert rows(f"{asked} WINDOW GLOBAL") == rows(asked)
+
+
 def test_a_column_may_come_twice_where_nothing_is_kept(engine: Any, rows: Rows) -> None:
     (result,) = engine.run("SELECT count(*), count(*), 1 AS n, 2 AS N FROM t WINDOW GLOBAL")
     assert result.schema.names == ["count(1)", "count(1)", "n", "N"]

@@ -186,9 +186,48 @@ def _avg(call: Call) -> Form | None:
             ),
             _counted("{a0}"),
         )
-        whole = "{0}" if kind.startswith("decimal") else "CAST({0} AS DOUBLE)"
-        return Form((value,), partials, f"{whole} / nullif({{1}}, 0)")
+        return Form((value,), partials, _quotient(kind, call.type))
     return None
+
+
+def _quotient(kind: str, result: str) -> str:
+    """Return SQL for the average of values of ``kind``, of their sum ``{0}`` and their number ``{1}``."""
+    count = "nullif({1}, 0)"
+    if not kind.startswith("decimal"):
+        return f"CAST({{0}} AS DOUBLE) / {count}"
+    return _decimal_quotient(*_digits(kind), count, result)
+
+
+def _decimal_quotient(precision: int, scale: int, count: str, result: str) -> str:
+    """Return SQL that divides ``{0}``, a sum of DECIMALs, and rounds to four digits more than these have, as avg does.
+
+    Of 38 digits, division keeps as many for the integral part as the dividend's *type* has there, so a wide one leaves
+    none for further decimals. What ``%`` leaves of the sum is less than the count, and fits a narrow type; the rest is
+    a multiple of the count. Fewer decimals come of what is left over 10^(34 - scale), and one less of all 38 digits.
+    """
+    wanted = min(38, scale + 4)
+    if precision <= 24 and wanted >= LEAST_SCALE:
+        return f"CAST(CAST({{0}} AS DECIMAL(34,{scale})) / {count} AS {result})"
+    left, integral = f"({{0}} % {count})", min(38, precision + 10) - scale
+    whole = f"(CAST({{0}} - {left} AS DECIMAL({max(1, integral)},0)) / {count})"
+    room = 38 - wanted if wanted >= LEAST_SCALE else 19
+    below_one = f"DECIMAL({min(38, wanted + 1)},{wanted})"
+    exact, rough = f"TRY_CAST({left} AS DECIMAL({room + scale},{scale})) / {count}", f"{left} / {count}"
+    fraction = f"coalesce(CAST({exact} AS {below_one}), CAST({rough} AS {below_one}))"
+    full = f"CAST(CAST({whole} AS DECIMAL(38,{wanted})) + {fraction} AS {result})"
+    if wanted < 38:  # a sum's type has one digit more than its operands, or else one decimal less
+        full = f"coalesce(CAST(TRY_CAST({whole} AS DECIMAL(37,{wanted})) + {fraction} AS {result}), {full})"
+    return f"CASE WHEN {whole} = 0 THEN CAST({fraction} AS {result}) ELSE {full} END"
+
+
+LEAST_SCALE = 6
+"""The fewest decimals that Spark's division of DECIMALs gives."""
+
+
+def _digits(kind: str) -> tuple[int, int]:
+    """Return precision and scale of a DECIMAL."""
+    precision, scale = map(int, re.findall(r"\d+", kind))
+    return precision, scale
 
 
 def _total_type(kind: str) -> str:
@@ -197,7 +236,7 @@ def _total_type(kind: str) -> str:
         return "decimal(38,0)"
     if kind in INTEGRAL:
         return "bigint"
-    precision, scale = map(int, re.findall(r"\d+", kind))
+    precision, scale = _digits(kind)
     return f"decimal({min(38, precision + 10)},{scale})"
 
 
@@ -325,12 +364,10 @@ def _subtracting_avg(call: Call) -> Form | None:
     if kind in FLOATING:
         return _subtracting_doubles(call, "{sum} / {rows}")
     if kind in INTEGRAL or kind.startswith("decimal"):
-        exact = kind.startswith("decimal")
         total = _total_type(kind)
-        wide = value if exact else f"CAST({value} AS {total})"
-        whole = "{0}" if exact else "CAST({0} AS DOUBLE)"
+        wide = value if kind.startswith("decimal") else f"CAST({value} AS {total})"
         partial = Partial(f"CAST(sum({_signed(wide)}) AS {total})", f"CAST(sum({{}}) AS {total})", total)
-        return Form((), (partial, _net_rows(call)), f"CASE WHEN {{1}} > 0 THEN {whole} / {{1}} END")
+        return Form((), (partial, _net_rows(call)), f"CASE WHEN {{1}} > 0 THEN {_quotient(kind, call.type)} END")
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warehouse.errors import Span
 from warehouse.language.tokens import Kind, Token
@@ -97,17 +97,33 @@ def aggregate_calls(tokens: Sequence[Token], functions: Collection[str]) -> list
     while at < len(tokens) - 1:
         token = tokens[at]
         dotted = at > 0 and tokens[at - 1].upper == "."
+        name = at + _of_spark(tokens, at)
         if token.upper == "(" and tokens[at + 1].upper in ("SELECT", "WITH"):
             at = closing(tokens, at) + 1
-        elif token.is_name and token.text.lower() in functions and tokens[at + 1].upper == "(" and not dotted:
-            call, behind = _call(tokens, at)
+        elif not dotted and _is_call(tokens, name, functions):
+            call, behind = _call(tokens, name)
+            call = replace(call, span=Span(token.start, call.span.end))
             is_over = behind < len(tokens) and tokens[behind].upper == "OVER"
             if not is_over:
                 found.append(call)
-            at = at + 1 if is_over else behind
+            at = name + 1 if is_over else behind
         else:
             at += 1
     return found
+
+
+def _of_spark(tokens: Sequence[Token], at: int) -> int:
+    """Return how many tokens at ``at`` say that what follows is Spark's own: ``builtin.`` or ``system.builtin.``."""
+    ahead = [token.text.lower() for token in tokens[at : at + 4]]
+    return next((len(path) for path in _SPARKS_OWN if ahead[: len(path)] == path), 0)
+
+
+_SPARKS_OWN = (["builtin", "."], ["system", ".", "builtin", "."])
+
+
+def _is_call(tokens: Sequence[Token], at: int, functions: Collection[str]) -> bool:
+    named = at + 1 < len(tokens) and tokens[at].is_name and tokens[at].text.lower() in functions
+    return named and tokens[at + 1].upper == "("
 
 
 @dataclass(frozen=True)
