@@ -181,3 +181,12 @@ def test_each_of_nested_blocks_is_bound_a_few_times(engine: Any, rows: Rows, mon
         query = f"SELECT k, sum(v) AS v FROM ({query}) GROUP BY k TRIGGER AT WATERMARK"
     engine.compile(query)
     assert len(bound) <= 8
+
+
+def test_a_column_goes_before_a_variable_of_its_name(rows: Rows) -> None:
+    query = "SELECT k, min_by(v, s) AS low, max_by(v, s) AS high FROM t GROUP BY k{} ORDER BY k"
+    rows("DECLARE OR REPLACE VARIABLE s INT DEFAULT 0")
+    try:
+        assert rows(query.format(CLAUSE)) == rows(query.format(""))
+    finally:
+        rows("DROP TEMPORARY VARIABLE s")

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 Parameters = Mapping[str, Any]
 
+_DECLARING = ("DECLARE", "DROP", "BEGIN", "EXECUTE")
+"""The first words of statements after which a name may be a variable, or none any more."""
+
 
 class Planner:
     """Plans the statements of one session; runs none and changes nothing but views, which are to say what is there."""
@@ -66,6 +69,8 @@ class Planner:
             WarehouseError: it cannot be planned; located in its text.
         """
         enter(self._spark)
+        if getattr(statement, "verb", "").partition(" ")[0] in _DECLARING:
+            self._analyzer = SparkAnalyzer(self._spark)  # it has kept what is constant
         self._shared.views.bring_up_to_date(self._spark, self.schema, statement, self._write_view)
         return self._plan(statement, self._shared.catalog, parameters or {})
 

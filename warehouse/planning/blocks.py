@@ -112,7 +112,7 @@ def bind_block(
     names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
     for when in whens:
         _check_condition(context, text, block, when, keys, found, bounds, analysis)
-    binder = Arguments(context, text, analysis)
+    binder = Arguments(context, text, block.relation, analysis)
     calls = tuple(
         binder.call(call, kind.type) for call, kind in zip(distinct_calls(text, found), call_types, strict=True)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow.aggregates import Argument, Call
 from warehouse.errors import Span, fail
@@ -41,8 +43,8 @@ def bound_edits(
 class Arguments:
     """Gives every argument of every aggregate a column of the *input* relation, each text once."""
 
-    def __init__(self, context: Context, text: Text, render: Render):
-        self.context, self.text, self.render = context, text, render
+    def __init__(self, context: Context, text: Text, relation: Span, render: Render):
+        self.context, self.text, self.relation, self.render = context, text, relation, render
         self.columns: list[tuple[str, Fragment]] = []
         self._names: dict[tuple[str, ...], str] = {}
 
@@ -57,9 +59,19 @@ class Arguments:
     def argument(self, span: Span) -> Argument:
         """Return the expression at ``span`` as written where it is a constant, else the column that holds it."""
         written = span.of(self.text.text)
-        if self.context.analyzer.is_constant(written):
+        if self.context.analyzer.is_constant(written) and not self._names_column(span):
             return Argument(written, "", constant=True)
         return Argument(self.column(span), "")
+
+    def _names_column(self, span: Span) -> bool:
+        """Say whether the expression at ``span`` names a column, which goes before a variable of that name."""
+        names = {token.text.strip("`").lower() for token in self.text.words(span) if token.is_name}
+        return bool(names) and not names.isdisjoint(self._known)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        found = self.context.analyzer.columns("SELECT * FROM " + self.render(self.relation))
+        return frozenset(column.name.lower() for column in found)
 
     def call(self, found: scan.FoundCall, kind: str) -> Call:
         """Return the call over argument columns; argument types are still unknown.
