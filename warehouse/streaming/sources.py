@@ -329,29 +329,41 @@ def check_folders(spark: SparkSession, entry: StreamEntry, span: Span | None = N
     path = entry.option("path") or ""
     if _parsed_format(entry) not in FILE_FORMATS or not path.startswith("/") or _is_recursive(entry):
         return
-    base = entry.option("basePath") or (path if os.path.exists(path) else fixed_folder(path)) or path
+    whole, glob, jvm = os.path.exists(path), entry.option("pathGlobFilter"), spark._jvm
+    base = entry.option("basePath") or (path if whole else fixed_folder(path)) or path
+    fits = jvm.org.apache.hadoop.fs.GlobFilter(glob).accept if glob and jvm else None
+
+    def first(folder: str, names: Iterable[str]) -> str | None:
+        """Return the first file of a folder that Spark reads."""
+        shown = (f"{folder}/{name}" for name in sorted(names) if not _is_hidden(name))
+        return next((file for file in shown if fits is None or fits(jvm.org.apache.hadoop.fs.Path(file))), None)
+
+    def first_below(root: str) -> str | None:
+        found = (first(folder, files) for folder, inner, files in _shown_folders(root))
+        return next(filter(None, found), None)
+
     within = outside = None
-    for file in _files(spark, path, entry.option("pathGlobFilter")):
-        if "=" in os.path.relpath(os.path.dirname(file), base):
-            within = within or file
-        else:
-            outside = outside or file
-        if within and outside:
-            named = {"file": outside, "name": entry.qualified, "folder": os.path.dirname(within)}
-            fail("WAREHOUSE_STREAM_FILE_OUTSIDE", span, **named)
+    for root in [path] if whole else _matching(spark, path):
+        if "=" in os.path.relpath(root if os.path.isdir(root) else os.path.dirname(root), base):
+            within = within or first_below(root)
+            continue
+        for folder, inner, files in _shown_folders(root):
+            keyed = [f"{folder}/{name}" for name in inner if "=" in name]
+            inner[:] = [name for name in inner if "=" not in name]  # of folders that are columns one file will do
+            within = within or next(filter(None, map(first_below, keyed)), None)
+            outside = outside or first(folder, files)
+    if within and outside:
+        named = {"file": outside, "name": entry.qualified, "folder": os.path.dirname(within)}
+        fail("WAREHOUSE_STREAM_FILE_OUTSIDE", span, **named)
 
 
-def _files(spark: SparkSession, path: str, names: str | None) -> Iterator[str]:
-    """Yield the files at a local path or pattern that Spark does not take for hidden, and whose names fit ``names``."""
-    jvm: Any = spark._jvm
-    fits = jvm.org.apache.hadoop.fs.GlobFilter(names).accept if names else None
-    for root in [path] if os.path.exists(path) else _matching(spark, path):
-        alone = [(os.path.dirname(root), list[str](), [os.path.basename(root)])]
-        for folder, inner, files in os.walk(root) if os.path.isdir(root) else alone:
-            inner[:] = sorted(name for name in inner if not _is_hidden(name))
-            for name in sorted(files):
-                if not _is_hidden(name) and (fits is None or fits(jvm.org.apache.hadoop.fs.Path(f"{folder}/{name}"))):
-                    yield f"{folder}/{name}"
+def _shown_folders(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield what ``os.walk`` does from ``root`` on, but for folders that are hidden to Spark; of a file, that alone."""
+    if not os.path.isdir(root):
+        yield os.path.dirname(root), [], [os.path.basename(root)]
+    for folder, inner, files in os.walk(root):
+        inner[:] = sorted(name for name in inner if not _is_hidden(name))
+        yield folder, inner, files
 
 
 def _matching(spark: SparkSession, pattern: str) -> list[str]:
