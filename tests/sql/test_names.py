@@ -67,12 +67,14 @@ def test_as_in_spark(rows: Rows, query: str) -> None:
 def test_aliases_in_a_streaming_table(rows: Rows) -> None:
     rows(
         "CREATE STREAMING TABLE st AS SELECT k, sum(v) AS total, total * 2 AS twice,"
-        " percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS middle FROM STREAM t GROUP BY k HAVING total > 2"
+        " percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS middle,"
+        " listagg(CAST(v AS STRING), '+') WITHIN GROUP (ORDER  BY\nv) AS listed"
+        " FROM STREAM t GROUP BY k HAVING total > 2"
         f"{CLAUSE} TRIGGER EVERY ROW; DRAIN STREAMING TABLE st"
     )
     assert rows("SELECT * FROM st ORDER BY k") == [
-        {"k": "a", "total": 3, "twice": 6, "middle": 1.5},
-        {"k": "b", "total": 5, "twice": 10, "middle": 5.0},
+        {"k": "a", "total": 3, "twice": 6, "middle": 1.5, "listed": "1+2"},
+        {"k": "b", "total": 5, "twice": 10, "middle": 5.0, "listed": "5"},
     ]
 
 

@@ -41,7 +41,7 @@ def test_union_all_of_streams(rows: Rows, arrive: Arrive, tmp_path: Path) -> Non
     for name in ("one", "two"):
         arrive(name, (name, 1, 0), ("both", 2, 30))
         stream(rows, tmp_path, name)
-    union = "SELECT p, d, ts FROM STREAM one UNION ALL SELECT p, d * 10, ts FROM STREAM two"
+    union = "SELECT p, d, ts FROM STREAM one UNION /* of both */ ALL SELECT p, d * 10, ts FROM STREAM two"
     rows(f"CREATE STREAMING TABLE plain AS {union}")
     assert [(r["p"], r["d"]) for r in rows("SELECT * FROM plain ORDER BY d")] == [
         ("one", 1), ("both", 2), ("two", 10), ("both", 20),

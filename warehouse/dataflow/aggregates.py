@@ -593,9 +593,10 @@ def _kept_changes(fields: dict[str, str]) -> Partial:
 
 
 def _over_kept_rows(call: Call) -> str:
-    """Return the call as Spark shall run it over the kept rows."""
+    """Return the call as Spark shall run it over the kept rows; a set comes sorted, as it does where sets are kept."""
     arguments = ", ".join(a.sql for a in call.arguments) or ("*" if call.function == "count" else "")
     distinct = "DISTINCT " if call.distinct else ""
     rest = " " + call.rest.format(*(a.sql for a in call.ordering)) if call.rest else ""
     chosen = f" FILTER (WHERE {call.filter})" if call.filter else ""
-    return f"{call.function}({distinct}{arguments}){rest}{chosen}"
+    called = f"{call.function}({distinct}{arguments}){rest}{chosen}"
+    return f"sort_array({called})" if call.function == "collect_set" and comparable(call.arguments[0].type) else called

@@ -86,9 +86,9 @@ def set_operator(found: Candidate) -> None:
     """Refuse every set operator but UNION ALL."""
     for block in found.blocks:
         if block.set_operator:
-            operator = block.set_operator.of(found.text.text)
-            if operator.upper().split() != ["UNION", "ALL"]:
-                fail("WAREHOUSE_SET_OPERATOR_OVER_STREAM", block.set_operator, operator=operator)
+            words = [token.upper for token in found.text.words(block.set_operator)]
+            if words != ["UNION", "ALL"]:
+                fail("WAREHOUSE_SET_OPERATOR_OVER_STREAM", block.set_operator, operator=" ".join(words))
 
 
 def join_of_streams(found: Candidate) -> None:
@@ -223,7 +223,7 @@ def _taken_back(block: QueryBlock, query: WindowedQuery, source: StreamSource) -
 
 def _order_sensitive(text: Text, block: QueryBlock, query: WindowedQuery) -> None:
     for call in query.calls:
-        if call.function in ORDER_SENSITIVE and "ORDER BY" not in call.rest.upper():
+        if call.function in ORDER_SENSITIVE and not call.ordering:
             places = [
                 c.name for i in block.items for c in scan.aggregate_calls(text.words(i.expression), {call.function})
             ]
