@@ -32,6 +32,10 @@ def rows(engine: Engine) -> Iterator[Rows]:
 def test_itemsets_and_rules_are_those_of_the_model_by_hand(engine: Engine, rows: Rows) -> None:
     from pyspark.ml.fpm import FPGrowth
 
+    def views() -> set[str]:
+        return {table.name for table in engine.spark.catalog.listTables() if table.name.startswith("__w_contents")}
+
+    before = views()
     rows("GENERATE ML FPGrowth(baskets, 0.2, items => items, min_confidence => 0.6) AS MODEL bought")
     model = FPGrowth(minSupport=0.2, minConfidence=0.6).fit(engine.spark.table("contents.baskets"))
     found = rows("SELECT array_sort(items) AS items, freq FROM ML_CONTENTS(MODEL bought, freq_itemsets)")
@@ -49,6 +53,7 @@ def test_itemsets_and_rules_are_those_of_the_model_by_hand(engine: Engine, rows:
     assert told["Contents"] == "association_rules, freq_itemsets"
     rows("CREATE TABLE kept AS SELECT * FROM ML_CONTENTS(MODEL bought, association_rules)")
     assert rows("SELECT count(*) AS n FROM kept") == [{"n": len(rules)}]
+    assert len(views() - before) == 2, "one for each part, however often it is asked for"
 
 
 @pytest.mark.soak

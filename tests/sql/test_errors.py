@@ -48,6 +48,7 @@ CASES = {
     "gap of a month": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL 1 MONTH)",
     "run every month": "START STREAMING TABLE t EVERY INTERVAL 1 MONTH",
     "every above size": "SELECT count(*) FROM STREAM plays WINDOW SLIDING (at, SIZE INTERVAL 5 MINUTES, EVERY INTERVAL 1 HOUR)",
+    "every next to nothing": "SELECT count(*) FROM STREAM plays WINDOW SLIDING (at, SIZE INTERVAL 1 DAY, EVERY INTERVAL 1 MILLISECOND)",
     "size without interval": "SELECT count(*) FROM STREAM plays WINDOW FIXED (at, SIZE 10)",
     "trigger before window": f"SELECT count(*) FROM STREAM plays TRIGGER EVERY 5 ROWS {WINDOW}",
     "mode alone": "SELECT team, count(*) FROM STREAM plays GROUP BY team ACCUMULATING",

@@ -7,11 +7,11 @@ a process that was killed, and go when the warehouse is opened next.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,6 @@ class StoredModels:
         self.spark, self.catalog, self.folder = spark, catalog, home / "models"
         self.functions = RowFunctions(spark)
         self._registered: set[str] = set()
-        self._numbers = count(1)
         self.load = lru_cache(maxsize=16)(self._load)
 
     # ---------------------------------------------------------------- in SQL
@@ -56,7 +55,7 @@ class StoredModels:
 
     def view(self, query: str, parameters: Mapping[str, Any], version: ModelVersion) -> str:
         """Return a view of the rows of ``query`` with the outputs of a model that joins tables of its own."""
-        name = f"__w_predicted_{next(self._numbers)}"
+        name = _view_of("predicted", query, sorted(parameters.items()), version.folder)
         recipe = Recipe.from_json(version.recipe)
         transformed(
             self.spark.sql(query, args=dict(parameters) or None), recipe, self.load(version)
@@ -65,7 +64,7 @@ class StoredModels:
 
     def contents(self, version: ModelVersion, part: str) -> str:
         """Return a view of a part of a model that is a table; read when a query reads it."""
-        name = f"__w_contents_{next(self._numbers)}"
+        name = _view_of("contents", version.folder, part)
         frame = tables_inside(self.load(version))[part]()
         frame.select(*map(for_sql, frame.schema.fields)).createOrReplaceTempView(name)
         return name
@@ -234,3 +233,8 @@ def output_columns(struct: DataFrame) -> tuple[entries.Column, ...]:
     """Return the columns of the struct that ``as_struct`` makes."""
     kind: Any = struct.schema["__w_o"].dataType
     return tuple(entries.Column(f.name, f.dataType.simpleString()) for f in kind.fields)
+
+
+def _view_of(what: str, *of: object) -> str:
+    """Return the name of a temporary view: the same for the same, or each statement would leave one of its own."""
+    return f"__w_{what}_{hashlib.sha256(repr(of).encode()).hexdigest()[:20]}"

@@ -35,6 +35,8 @@ OurWindow = FixedWindow | SlidingWindow | SessionWindow | GlobalWindow
 
 DEFAULT_LATENESS = times.DAY
 """How long after a window's end its rows still count, when nothing is said (DIALECT section 3)."""
+MOST_WINDOWS = 10_000_000
+"""How many windows a row may be in: more than these take minutes, and are found out by Spark at last."""
 
 
 def time_of(window: WindowSpec | None) -> Span | None:
@@ -63,7 +65,7 @@ def planned_window(text: str, window: OurWindow | None) -> windows.Window:
     """Return one of our kinds of windows with its lengths in microseconds.
 
     Raises:
-        WarehouseError: a length is not positive, has months, or EVERY is above SIZE.
+        WarehouseError: a length is not positive, has months, or EVERY is above SIZE, or a tiny part of it.
     """
     match window:
         case None | GlobalWindow():
@@ -74,6 +76,8 @@ def planned_window(text: str, window: OurWindow | None) -> windows.Window:
             long, step = length(text, size, "SIZE"), length(text, every, "EVERY")
             if step > long:
                 fail("WAREHOUSE_EVERY_ABOVE_SIZE", every.span, every=every.span.of(text), size=size.span.of(text))
+            if (count := -(-long // step)) > MOST_WINDOWS:
+                fail("WAREHOUSE_WINDOWS_TOO_MANY", every.span, count=f"{count:,}", most=f"{MOST_WINDOWS:,}")
             return windows.Sliding(long, step, _offset(text, offset))
         case SessionWindow(gap=Interval() as gap):
             return windows.Sessions(length(text, gap, "GAP"))
