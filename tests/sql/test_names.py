@@ -186,7 +186,10 @@ def test_each_of_nested_blocks_is_bound_a_few_times(engine: Any, rows: Rows, mon
 
 
 def test_a_column_goes_before_a_variable_of_its_name(rows: Rows) -> None:
-    query = "SELECT k, min_by(v, s) AS low, max_by(v, s) AS high FROM t GROUP BY k{} ORDER BY k"
+    query = (
+        "SELECT k, min_by(v, s) AS low, max_by(v, s) AS high, percentile(v, array(0.5, CAST(0.9 AS DOUBLE))) AS p"
+        " FROM (SELECT *, v AS array, v AS double FROM t) GROUP BY k{} ORDER BY k"
+    )
     rows("DECLARE OR REPLACE VARIABLE s INT DEFAULT 0")
     try:
         assert rows(query.format(CLAUSE)) == rows(query.format(""))

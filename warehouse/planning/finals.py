@@ -65,8 +65,8 @@ class Arguments:
 
     def _names_column(self, span: Span) -> bool:
         """Say whether the expression at ``span`` names a column, which goes before a variable of that name."""
-        names = {token.text.strip("`").lower() for token in self.text.words(span) if token.is_name}
-        return bool(names) and not names.isdisjoint(self._known)
+        words = self.text.words(span)
+        return any(word.is_name for word in words) and bool(scan.operands(words, self._known))
 
     @cached_property
     def _known(self) -> frozenset[str]:
