@@ -10,7 +10,7 @@ import pytest
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
 from warehouse.planning import streams
-from warehouse.streaming import bad_rows, ddl, replay, sources
+from warehouse.streaming import bad_rows, ddl, paths, replay, sources
 
 JSON = '{"a":1,"s":"x","t":"2024-01-01T00:00:00Z"}\n'
 
@@ -95,7 +95,7 @@ def test_a_file_outside_of_the_folders_that_are_columns_is_refused_and_never_lef
     house.write("in/3.json", '{"a":3}\n')
     read = (
         lambda: house.arrived("s", "a"),
-        lambda: sources.check_folders(house.spark, house.entry("s")),  # before a query and a replay
+        lambda: paths.check_path(house.spark, house.entry("s")),  # before a query and a replay
     )
     for way in read:
         with pytest.raises(WarehouseError) as error:

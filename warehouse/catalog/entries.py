@@ -89,6 +89,11 @@ class StreamEntry(_Named):
     created_at: str
     inferred: bool = False
 
+    @property
+    def parsed_format(self) -> str:
+        """Return the format of what is read: of a replay, that of its recording."""
+        return self.format if self.format != "replay" else self.option("format") or ""
+
     def option(self, name: str) -> str | None:
         """Return the value of an option, whose name is not case-sensitive."""
         return next((value for key, value in self.options if key.lower() == name.lower()), None)

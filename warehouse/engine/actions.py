@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -15,11 +14,11 @@ from warehouse.adaptive import report
 from warehouse.adaptive.recording import Recording
 from warehouse.catalog.entries import ModelEntry, StreamEntry, StreamingTableEntry, ViewEntry
 from warehouse.engine import answers
-from warehouse.engine.planner import Planner, inside, refuse
+from warehouse.engine.planner import Parameters, Planner, inside, refuse
 from warehouse.engine.shared import Shared
 from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, fail
 from warehouse.execution.portable import portable, readable, unpacked, unpacked_schema, zone_of, zoned
-from warehouse.execution.results import Progress, Result, TrainingProgress
+from warehouse.execution.results import Progress, Report, Result, TrainingProgress
 from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
 from warehouse.language.statements import ShowObjects
 from warehouse.ml.learning import Learning
@@ -31,7 +30,6 @@ from warehouse.planning.streams import RESERVED_PREFIX, matching
 from warehouse.streaming import ddl
 from warehouse.streaming.log import step_log
 
-Parameters = Mapping[str, Any]
 Release = Callable[[], None]
 Finish = Callable[[SourceText, DataFrame, Release], Result]
 """Makes the result of rows that Spark computes, and calls the last once they were read."""
@@ -52,7 +50,7 @@ class Actions:
     planner: Planner
     learning: Learning
     cancelled: threading.Event
-    on_progress: Callable[[Progress | TrainingProgress], None] | None
+    on_progress: Report | None
     hears_all: bool
 
     def do(self, plan: plans.Plan, parameters: Parameters, finish: Finish | None = None) -> Result:

@@ -8,15 +8,13 @@ from pathlib import Path
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow.times import shown
 from warehouse.errors import SourceText, is_secret, without_secrets
-from warehouse.execution.results import Listing
+from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.execution.spark_errors import translate
 from warehouse.planning import plans
 from warehouse.streaming.log import Commit, step_log, table_folder
 from warehouse.streaming.tables import StreamingTables
 
-STREAMS = ("namespace", "streamName", "source")
 TABLES = ("namespace", "tableName", "mode", "status")
-DESCRIBED = ("col_name", "data_type", "comment")
 EXPLAINED = ("plan",)
 """The columns of what is not Spark's to answer."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.catalog.entries import HIDDEN_SCHEMA
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.execution.portable import portable, zone_of
-from warehouse.execution.results import Progress, Result, TrainingProgress
+from warehouse.execution.results import Report, Result
 from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.planning import plans
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from warehouse.engine.actions import Release
     from warehouse.engine.shared import Shared
-
-Report = Callable[[Progress | TrainingProgress], None]
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow.times import END, shown
-from warehouse.execution.results import Progress
+from warehouse.execution.results import Progress, Report
 from warehouse.streaming.log import Commit
-
-Listener = Callable[[Progress], None]
 
 
 class Listeners:
     """Those who listen, of all sessions."""
 
     def __init__(self) -> None:
-        self._of_all: list[Listener] = []
-        self._of_one: list[tuple[str, Listener]] = []
+        self._of_all: list[Report] = []
+        self._of_one: list[tuple[str, Report]] = []
 
-    def of_all(self, listener: Listener) -> None:
+    def of_all(self, listener: Report) -> None:
         """Let somebody hear of each step, those in the background too."""
         self._of_all.append(listener)
 
     @contextmanager
-    def watching(self, entry: StreamingTableEntry, listener: Listener) -> Iterator[None]:
+    def watching(self, entry: StreamingTableEntry, listener: Report) -> Iterator[None]:
         """Within this, somebody hears of the steps of a table."""
         watcher = (entry.qualified, listener)
         self._of_one.append(watcher)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -30,6 +30,11 @@ class Result:
     message: str | None = None
     warnings: tuple[str, ...] = ()
     replaced: str | None = None
+
+
+STREAMS = ("namespace", "streamName", "source")
+DESCRIBED = ("col_name", "data_type", "comment")
+"""The columns of listings that several make, or that are told before they are made."""
 
 
 @dataclass(frozen=True)
@@ -85,3 +90,7 @@ class TrainingProgress:
     work: str
     passes: int
     seconds: float
+
+
+Report = Callable[[Progress | TrainingProgress], None]
+"""Is told of what goes on."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from warehouse.catalog.entries import ModelEntry, ModelVersion
 from warehouse.errors import Span, without_secrets
-from warehouse.execution.results import Listing
+from warehouse.execution.results import DESCRIBED, Listing
 from warehouse.ml.library import SparkLibrary
 from warehouse.planning.algorithms import Algorithm, Role, snake
 from warehouse.planning.streams import matching
@@ -53,7 +53,7 @@ def model(entry: ModelEntry, extended: bool) -> Listing:
             for old in entry.versions:
                 told = ", ".join(f"{n} {v}" for n, v in old.metrics)
                 rows.append((str(old.number), f"{dict(old.facts).get('Algorithm')}, {old.created_at}", told))
-    return Listing(("col_name", "data_type", "comment"), rows)
+    return Listing(DESCRIBED, rows)
 
 
 def _facts(entry: ModelEntry, version: ModelVersion, extended: bool) -> Iterator[tuple[str, str]]:

@@ -30,16 +30,9 @@ def carried(session: SparkSession, state: State, log: StepLog, carry: Carry, las
         last: the newest commit record of the old query.
     """
     record = last.idle(
-        step=last.step + 1,
-        before=last.after,
-        base=None,
-        deltas=(),
-        base_rows=0,
-        delta_rows=0,
-        slices={},
-        slice_rows=0,
+        step=last.step + 1, before=last.after, base=None, deltas=(), base_rows=0, delta_rows=0, slices={}, slice_rows=0,
         unfired=BEGINNING,
-    )
+    )  # fmt: skip
     live = state.live(session, last)
     if live is not None:
         view = f"__w_carried_{state.folder.parent.name.replace('-', '_')}"

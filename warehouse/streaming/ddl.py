@@ -21,13 +21,14 @@ from warehouse.catalog.entries import Column, Pairs, StreamEntry, qualified, quo
 from warehouse.catalog.here import here
 from warehouse.catalog.store import Catalog
 from warehouse.errors import Diagnostic, WarehouseError, fail
-from warehouse.execution.results import Listing
+from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.execution.spark_errors import translate
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.planning import streams
 from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
 from warehouse.streaming import bad_rows, kafka, replay, sources
-from warehouse.streaming.sources import first_line, path_exists, quoted
+from warehouse.streaming.paths import check_path, literal_path, path_exists
+from warehouse.streaming.sources import first_line, quoted
 
 
 class Context(Protocol):
@@ -155,7 +156,7 @@ def describe_source(plan: StreamPlan, context: Context) -> StreamEntry:
     try:
         if plan.format == "replay":
             _check_replay(plan, entry)
-            sources.check_folders(spark, entry)
+            check_path(spark, entry)
         else:
             sources.streaming_frame(spark, entry)
     except WarehouseError as error:
@@ -214,7 +215,7 @@ def _path(spark: SparkSession, plan: StreamPlan, written: str) -> str:
     remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", written)
     path = shown = written if remote else os.path.abspath(os.path.join(here(), written))
     if not remote and not os.path.exists(path):  # a pattern: the current folder's own name is no part of it
-        path = os.path.abspath(os.path.join(sources.literal_path(here()), written))
+        path = os.path.abspath(os.path.join(literal_path(here()), written))
     try:
         there = path_exists(spark, path)
         advice = "" if there else _far(shown) if remote else _near(shown)
@@ -270,7 +271,7 @@ def _recorded_format(plan: StreamPlan, path: str) -> str:
 def _columns(spark: SparkSession, plan: StreamPlan, draft: StreamEntry) -> tuple[Column, ...]:
     """Return the stream's columns: declared and fit for the source, or the source's own."""
     declared = _declared(spark, plan) if plan.statement.columns is not None else None
-    source = draft.option("format") or "" if plan.format == "replay" else plan.format
+    source = draft.parsed_format
     if source == "kafka":
         return _kafka_columns(plan, draft, declared)
     if declared is not None and source not in sources.OWN_SCHEMA_FORMATS:
@@ -332,14 +333,15 @@ def _known(spark: SparkSession, plan: StreamPlan, draft: StreamEntry, source: st
         else:
             schema = spark.readStream.format(source).options(**sources.reader_options(draft)).load().schema
     except Exception as error:
-        name = qualified(plan.schema, plan.name)
-        reason = translate(error, plan.statement.source).diagnostics[0].message.partition("\n")[0]
-        fail("WAREHOUSE_STREAM_COLUMNS_UNKNOWN", plan.statement.name.span, name=name, reason=reason, source=plan.format)
+        _unknown(plan, translate(error, plan.statement.source).diagnostics[0].message.partition("\n")[0])
     known = sources.columns_of(_without_void(schema))
-    if not known:
-        name, reason = qualified(plan.schema, plan.name), f"No record in it is {source.upper()} with a column."
-        fail("WAREHOUSE_STREAM_COLUMNS_UNKNOWN", plan.statement.name.span, name=name, reason=reason, source=plan.format)
-    return known
+    return known or _unknown(plan, f"No record in it is {source.upper()} with a column.")
+
+
+def _unknown(plan: StreamPlan, reason: str) -> NoReturn:
+    """Refuse a stream whose columns are not declared, and cannot be told."""
+    place, name = plan.statement.name.span, qualified(plan.schema, plan.name)
+    fail("WAREHOUSE_STREAM_COLUMNS_UNKNOWN", place, name=name, reason=reason, source=plan.format)
 
 
 def _without_void(schema: StructType) -> StructType:
@@ -348,7 +350,7 @@ def _without_void(schema: StructType) -> StructType:
 
 def _check_header(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> None:
     """Refuse CSV files whose first line is a header that nobody announced, or that names other columns."""
-    source = entry.option("format") if plan.format == "replay" else plan.format
+    source = entry.parsed_format
     header = (entry.option("header") or "").lower()
     if (
         source != "csv"
@@ -466,9 +468,7 @@ def show_streams(statement: ShowObjects, context: Context) -> Listing:
         fail("WAREHOUSE_SCHEMA_NOT_FOUND", statement.schema.span, schema=quote_name(schema))
     there = [s for s in context.catalog.streams() if s.schema.lower() == schema.lower()]
     shown = streams.matching((s.name for s in there), statement.pattern)
-    return Listing(
-        ("namespace", "streamName", "source"), [(s.schema, s.name, s.format) for s in there if s.name in shown]
-    )
+    return Listing(STREAMS, [(s.schema, s.name, s.format) for s in there if s.name in shown])
 
 
 def describe_stream(statement: DescribeObject, context: Context) -> Listing:
@@ -477,7 +477,7 @@ def describe_stream(statement: DescribeObject, context: Context) -> Listing:
     if entry is None:
         _not_found(statement, context)
     rows: list[tuple[str | None, ...]] = [*streams.description(entry, statement.extended)]
-    return Listing(("col_name", "data_type", "comment"), rows)
+    return Listing(DESCRIBED, rows)
 
 
 def _find(statement: DropObject | DescribeObject, context: Context) -> StreamEntry | None:

@@ -24,6 +24,7 @@ from warehouse.planning.streams import empty_relation
 from warehouse.streaming import bad_rows, kafka, late, panes, sources
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import START, Commit, StepLog, step_log, table_folder
+from warehouse.streaming.paths import check_path
 from warehouse.streaming.state import State
 
 FUNCTIONS = ("panes", "late_rows", "bad_rows", "stream_state", "stream_progress")
@@ -41,8 +42,7 @@ def stream_relation(spark: SparkSession, home: Path, source: StreamSource) -> st
             assert isinstance(source.entry, StreamEntry)
             if source.entry.format == "kafka":
                 return kafka.batch_view(spark, source.entry)
-            sources.check_path(spark, source.entry, source.reference.name.span)
-            sources.check_folders(spark, source.entry, source.reference.name.span)
+            check_path(spark, source.entry, source.reference.name.span)
             try:
                 return sources.batch_relation(source.entry)
             except WarehouseError as error:

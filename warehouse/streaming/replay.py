@@ -33,7 +33,8 @@ from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.planning.streams import step_length
 from warehouse.streaming.layout import ARRIVAL_IS_NULL, WHY
-from warehouse.streaming.sources import ARRIVAL, BAD, arrives_at, batch_frame, check_path, quoted
+from warehouse.streaming.paths import check_path
+from warehouse.streaming.sources import ARRIVAL, BAD, arrives_at, batch_frame, quoted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -298,7 +299,7 @@ def open_recording(spark: SparkSession, entry: StreamEntry) -> Recording:
     check_path(spark, entry)
     watermark = watermark_option(entry)
     arrives = F.expr(f"unix_micros({arrives_at(entry)})")
-    read = batch_frame(spark, entry, entry.option("format") or "").withColumn(ARRIVAL, arrives)
+    read = batch_frame(spark, entry, entry.parsed_format).withColumn(ARRIVAL, arrives)
     never = f"{ARRIVAL} IS NULL AND {BAD} IS NULL"
     read = read.withColumn(WHY, F.expr(f"if({never}, '{ARRIVAL_IS_NULL}', NULL)"))
     read = read.withColumn(BAD, F.expr(f"if({never}, {_as_text(entry)}, {BAD})"))

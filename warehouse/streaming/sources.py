@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -21,7 +20,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from warehouse.catalog.entries import HIDDEN_SCHEMA, Column, StreamEntry, quote_name
 from warehouse.catalog.store import file_stem
-from warehouse.errors import Span, fail
+from warehouse.errors import fail
 from warehouse.execution.types import type_text
 from warehouse.language.literals import string_literal
 from warehouse.planning.streams import (
@@ -30,7 +29,7 @@ from warehouse.planning.streams import (
     RECORD_FORMATS,
     RESERVED_PREFIX,
 )
-from warehouse.streaming import kafka
+from warehouse.streaming import kafka, paths
 from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, broken, quoted, schema_of
 
 ARRIVAL = f"{RESERVED_PREFIX}arrival"
@@ -39,10 +38,8 @@ ARRIVAL = f"{RESERVED_PREFIX}arrival"
 OWN_SCHEMA_FORMATS = frozenset({"delta", "rate", "rate-micro-batch", "socket"})
 """Sources that know their columns and take no others."""
 
-DELTA_SELECTING_OPTIONS = ("excludeRegex", "startingVersion", "startingTimestamp", "readChangeFeed")
+_SELECTING = ("excludeRegex", "startingVersion", "startingTimestamp", "readChangeFeed")
 """Options by which a stream of a Delta table has other rows than the table."""
-
-_WILD = r"[\\\[\]{}*?]"
 
 # Spark forgets files older than a week before the newest one: a file copied with its old date would be skipped.
 _FOR_EVER = "3650000d"
@@ -59,9 +56,8 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
     """
     if entry.format == "kafka":
         return kafka.streaming_frame(spark, entry)
-    check_path(spark, entry)
-    _check_file_names(entry)
-    check_folders(spark, entry)
+    paths.check_path(spark, entry)
+    paths.check_file_names(entry)
     try:
         reader = spark.readStream.format(entry.format).options(**reader_options(entry))
         if _passes_schema(entry):
@@ -84,12 +80,7 @@ def table_frame(spark: SparkSession, table: str, options: dict[str, str] | None 
 
 
 def batch_frame(spark: SparkSession, entry: StreamEntry, source: str) -> DataFrame:
-    """Return all rows of the stream's files, read as format ``source``, in the layout of ``streaming_frame``.
-
-    Raises:
-        WarehouseError: Spark would leave out some of the files.
-    """
-    check_folders(spark, entry)
+    """Return all rows of the stream's files, read as format ``source``, in the layout of ``streaming_frame``."""
     reader = spark.read.format(source).options(**reader_options(entry, source))
     if source != "delta":
         reader = reader.schema(parsed_schema(entry, source))
@@ -158,7 +149,7 @@ def batch_relation(entry: StreamEntry) -> str:
     Raises:
         WarehouseError: the source keeps nothing, or the stream has an option that only a streaming table can follow.
     """
-    source = _parsed_format(entry)
+    source = entry.parsed_format
     columns = ", ".join(quote_name(c.name) for c in entry.columns)
     arrives = f"{arrives_at(entry)} IS NOT NULL" if entry.format == "replay" else "true"
     if source == "delta":
@@ -183,7 +174,7 @@ def _delta_relation(entry: StreamEntry) -> str:
     if feed and begin and not excluding:
         return f"table_changes_by_path({string_literal(path)}, {begin})"
     if feed or (entry.format == "delta" and (version or moment or excluding)):
-        option = next(o for o in DELTA_SELECTING_OPTIONS if entry.option(o) is not None)
+        option = next(o for o in _SELECTING if entry.option(o) is not None)
         fail("WAREHOUSE_STREAM_OPTION_NO_BATCH", name=entry.qualified, option=option)
     return f"delta.{quoted(path)}"
 
@@ -206,7 +197,7 @@ def hidden_table(schema: str, name: str) -> str:
 def create_relation(spark: SparkSession, entry: StreamEntry) -> None:
     """Make what ``batch_relation`` names, in place of what is there."""
     drop_relation(spark, entry)
-    source = _parsed_format(entry)
+    source = entry.parsed_format
     if source not in FILE_FORMATS:
         return
     spark.sql(f"CREATE DATABASE IF NOT EXISTS {HIDDEN_SCHEMA} COMMENT 'What streams hold, for batch queries'")
@@ -221,7 +212,7 @@ def create_relation(spark: SparkSession, entry: StreamEntry) -> None:
 
 def ensure_relation(spark: SparkSession, entry: StreamEntry) -> None:
     """Make what ``batch_relation`` names if it is missing, as after a crash in CREATE STREAM."""
-    source = _parsed_format(entry)
+    source = entry.parsed_format
     if source in FILE_FORMATS and not spark.catalog.tableExists(hidden_table(entry.schema, entry.name)):
         create_relation(spark, entry)
 
@@ -254,15 +245,10 @@ def reader_options(entry: StreamEntry, source: str | None = None) -> dict[str, s
         options["maxFileAge"] = _FOR_EVER
     if source in FILE_FORMATS:
         key = next(key for key in options if key.lower() == "path")
-        options[key], base = scanned(options[key])
+        options[key], base = paths.scanned(options[key])
         if base and "basepath" not in given and "recursivefilelookup" not in given:
             options["basePath"] = base
     return options
-
-
-def _parsed_format(entry: StreamEntry) -> str:
-    """Return the format of what is read: of a replay, that of its recording."""
-    return entry.format if entry.format != "replay" else entry.option("format") or ""
 
 
 def _passes_schema(entry: StreamEntry) -> bool:
@@ -288,152 +274,6 @@ def parse_columns(spark: SparkSession, text: str) -> StructType:
     """Return the schema that a column list declares, by Spark's own parser."""
     parser = spark._jsparkSession.sessionState().sqlParser()
     return StructType.fromJson(json.loads(parser.parseTableSchema(text).json()))
-
-
-# ---------------------------------------------------------------- paths
-
-
-def check_path(spark: SparkSession, entry: StreamEntry, span: Span | None = None) -> None:
-    """Fail when the stream's path no longer exists, at ``span``."""
-    path = entry.option("path")
-    if path is not None and not path_exists(spark, path):
-        advice = "It was there when the stream was created: bring it back, or CREATE OR REPLACE the stream."
-        fail("WAREHOUSE_STREAM_PATH_NOT_FOUND", span, path=path, name=entry.qualified, advice=advice)
-
-
-def _check_file_names(entry: StreamEntry) -> None:
-    """Refuse local files that Spark's streaming source would read more than once.
-
-    Where a file's path looks like a pattern, Spark 4.2 puts all files of the micro-batch into the scan once more
-    (SPARK-58518). A scan of partition folders or with recursiveFileLookup looks each file up once.
-    """
-    path = entry.option("path") or ""
-    if entry.format not in FILE_FORMATS or not path.startswith("/"):
-        return
-    if _is_recursive(entry):
-        return
-    root = path if os.path.exists(path) else fixed_folder(path) or path
-    for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if "=" not in name and not name.startswith((".", "_"))]
-        for name in sorted(files):
-            if re.search(_WILD, f"{folder}/{name}") and not name.startswith((".", "_")):
-                fail("WAREHOUSE_STREAM_FILE_NAME", file=f"{folder}/{name}", name=entry.qualified)
-
-
-def check_folders(spark: SparkSession, entry: StreamEntry, span: Span | None = None) -> None:
-    """Refuse local files that are in no ``key=value`` folder where others are, at ``span``.
-
-    Spark takes such folders for partitions, and then leaves out without a word what is in none of them; in a stream
-    it is marked as read besides. With recursiveFileLookup it takes no folder for a partition.
-    """
-    path = entry.option("path") or ""
-    if _parsed_format(entry) not in FILE_FORMATS or not path.startswith("/") or _is_recursive(entry):
-        return
-    whole, glob, jvm = os.path.exists(path), entry.option("pathGlobFilter"), spark._jvm
-    base = entry.option("basePath") or (path if whole else fixed_folder(path)) or path
-    fits = jvm.org.apache.hadoop.fs.GlobFilter(glob).accept if glob and jvm else None
-
-    def first(folder: str, names: Iterable[str]) -> str | None:
-        """Return the first file of a folder that Spark reads."""
-        shown = (f"{folder}/{name}" for name in sorted(names) if not _is_hidden(name))
-        return next((file for file in shown if fits is None or fits(jvm.org.apache.hadoop.fs.Path(file))), None)
-
-    def first_below(root: str) -> str | None:
-        found = (first(folder, files) for folder, inner, files in _shown_folders(root))
-        return next(filter(None, found), None)
-
-    within = outside = None
-    for root in [path] if whole else _matching(spark, path):
-        if "=" in os.path.relpath(root if os.path.isdir(root) else os.path.dirname(root), base):
-            within = within or first_below(root)
-            continue
-        for folder, inner, files in _shown_folders(root):
-            keyed = [f"{folder}/{name}" for name in inner if "=" in name]
-            inner[:] = [name for name in inner if "=" not in name]  # of folders that are columns one file will do
-            within = within or next(filter(None, map(first_below, keyed)), None)
-            outside = outside or first(folder, files)
-    if within and outside:
-        named = {"file": outside, "name": entry.qualified, "folder": os.path.dirname(within)}
-        fail("WAREHOUSE_STREAM_FILE_OUTSIDE", span, **named)
-
-
-def _shown_folders(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield what ``os.walk`` does from ``root`` on, but for folders that are hidden to Spark; of a file, that alone."""
-    if not os.path.isdir(root):
-        yield os.path.dirname(root), [], [os.path.basename(root)]
-    for folder, inner, files in os.walk(root):
-        inner[:] = sorted(name for name in inner if not _is_hidden(name))
-        yield folder, inner, files
-
-
-def _matching(spark: SparkSession, pattern: str) -> list[str]:
-    """Return what there is at a local pattern, by Hadoop's rules."""
-    jvm: Any = spark._jvm
-    place = jvm.org.apache.hadoop.fs.Path(pattern)
-    files = place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
-    return [found.getPath().toUri().getPath() for found in files.globStatus(place) or ()]
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
-
-
-def _is_recursive(entry: StreamEntry) -> bool:
-    return (entry.option("recursiveFileLookup") or "").lower() == "true"
-
-
-def path_exists(spark: SparkSession, path: str) -> bool:
-    """Say whether a path, or for a pattern the folder before its first wildcard, exists in its file system."""
-    jvm: Any = spark._jvm
-    place = jvm.org.apache.hadoop.fs.Path(path)
-    files = place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
-    if files.exists(place):
-        return True
-    found = files.globStatus(place)
-    if found is not None and len(found) > 0:
-        return True
-    base = fixed_folder(path)
-    return base is not None and bool(files.exists(jvm.org.apache.hadoop.fs.Path(base)))
-
-
-def scanned(path: str) -> tuple[str, str | None]:
-    r"""Return a path as Spark is to scan it, and the folder from which ``key=value`` folders count as columns.
-
-    A local path that exists is meant literally, whatever its characters. Spark's streaming source tells the
-    base folder of a plain folder only: a pattern would lose its partition values, and a single file is refused
-    outright. So both become patterns with the base given.
-
-    Example:
-        >>> scanned("/nowhere/*.json")
-        ('/nowhere/*.json', '/nowhere')
-    """
-    local = path.startswith("/") and os.path.exists(path)
-    if local and os.path.isdir(path):
-        escaped = literal_path(path)
-        return escaped, (path if escaped != path else None)
-    if local:
-        folder, _, name = path.rpartition("/")
-        return f"{literal_path(folder)}/[{name[0]}]{literal_path(name[1:])}", folder or "/"
-    base = fixed_folder(path)
-    return path, base
-
-
-def fixed_folder(path: str) -> str | None:
-    """Return the folder before a pattern's first wildcard, or None when there is no wildcard."""
-    before = re.split(r"(?<!\\)[*?\[{]", path, maxsplit=1)[0]
-    if before == path:
-        return None
-    return re.sub(r"\\(.)", r"\1", before.rpartition("/")[0]) or "/"
-
-
-def literal_path(path: str) -> str:
-    r"""Return ``path`` with Hadoop's wildcards taken literally.
-
-    Example:
-        >>> literal_path("a[1]*")
-        'a\\[1\\]\\*'
-    """
-    return re.sub(f"({_WILD})", r"\\\1", path)
 
 
 def first_line(error: BaseException) -> str:

@@ -69,11 +69,7 @@ def _types(entry: StreamingTableEntry, query: StreamingQuery) -> dict[str, Any]:
     read = {s.name: {c.name: c.type for c in s.columns} for s in query.sources if s.kind is SourceKind.DELTA}
     kept: list[Any] = [[c.name, c.type] for c in query.columns]
     if query.windowed:
-        kept += [
-            list(query.windowed.keys),
-            content_types(query.windowed),
-            out_type(query.windowed),
-        ]
+        kept += [list(query.windowed.keys), content_types(query.windowed), out_type(query.windowed)]
     return {"text": hashlib.sha256(entry.text.encode()).hexdigest(), "read": read, "kept": kept}
 
 
