@@ -114,6 +114,10 @@ def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, wor
         ("CREATE STREAMING TABLE few AS SELECT k FROM STREAM t WHERE v > most", "WAREHOUSE_SESSION_VARIABLE", "most"),
         ("CREATE STREAMING TABLE few AS SELECT sum(v + most) AS n FROM STREAM t WINDOW GLOBAL TRIGGER EVERY ROW",
          "WAREHOUSE_SESSION_VARIABLE", "most"),
+        ("CREATE STREAMING TABLE few AS SELECT x.k FROM STREAM t x JOIN kept_here USING (k)", "WAREHOUSE_TEMPORARY",
+         "kept_here"),
+        ("CREATE STREAMING TABLE few AS SELECT k FROM STREAM t WHERE Doubled (v) > 1", "WAREHOUSE_TEMPORARY",
+         "Doubled"),
         ("EXPLAIN DROP STREAM nope", "WAREHOUSE_STREAM_NOT_FOUND", "nope"),
         ("EXPLAIN CREATE STREAM clock USING rate", "WAREHOUSE_STREAM_EXISTS", "clock"),
         ("EXPLAIN CREATE STREAM clocks USING rates", "WAREHOUSE_STREAM_FORMAT_UNKNOWN", "rates"),
@@ -122,12 +126,23 @@ def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, wor
     ],
 )  # fmt: skip
 def test_what_cannot_be_made_is_pointed_at(rows: Rows, text: str, condition: str, words: str) -> None:
-    rows("CREATE STREAMING TABLE IF NOT EXISTS passed AS SELECT k, v FROM STREAM t; DECLARE OR REPLACE most = 2")
+    rows(
+        "CREATE STREAMING TABLE IF NOT EXISTS passed AS SELECT k, v FROM STREAM t; DECLARE OR REPLACE most = 2;"
+        "CREATE OR REPLACE TEMPORARY VIEW kept_here AS SELECT 'a' AS k;"
+        "CREATE OR REPLACE TEMPORARY FUNCTION doubled(x INT) RETURNS INT RETURN 2 * x"
+    )
     rows("CREATE STREAM IF NOT EXISTS clock USING rate")
     with pytest.raises(WarehouseError) as caught:
         rows(text)
     (found, *_) = caught.value.diagnostics
     assert (found.condition, found.span and found.span.of(text)) == (condition, words)
+
+
+def test_a_first_step_that_fails_says_what_to_write_instead(rows: Rows) -> None:
+    with pytest.raises(WarehouseError) as caught:
+        rows("CREATE STREAMING TABLE few AS SELECT 1 / (sum(v) - sum(v)) AS x FROM STREAM t TRIGGER EVERY ROW")
+    (found,) = caught.value.diagnostics
+    assert found.condition == "DIVIDE_BY_ZERO" and "ansi" not in found.message and "nullif" in str(found.hint)
 
 
 def test_a_table_that_is_called_stream(rows: Rows) -> None:

@@ -77,3 +77,8 @@ def test_of_rows_beyond_the_ends_of_time(engine: Engine, schema: str) -> None:
     assert bad == [{"v": v, "_why": "TIME_OUT_OF_RANGE"} for v in (1, 2, 3, 4)]
     sessions = hourly.format("SESSIONS", "GAP INTERVAL 1 HOUR * v")
     assert [r["v"] for r in rows_of(engine, f"{sessions} ORDER BY v")] == [1, 5, 6]
+    for window in ("FIXED (ts, SIZE", "SESSIONS (ts, GAP"):
+        alone = f"SELECT v FROM STREAM s WINDOW {window} INTERVAL 1 HOUR)"
+        assert [r["v"] for r in rows_of(engine, f"{alone} ORDER BY v")] == [5, 6]
+    rows_of(engine, "CREATE STREAMING TABLE u AS SELECT v FROM STREAM s WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)")
+    assert rows_of(engine, "SELECT v, _why FROM bad_rows('s') WHERE _table LIKE '%.u' ORDER BY v") == bad

@@ -127,17 +127,9 @@ def joins(window: Window) -> str:
     return "ws < pe"
 
 
-def are_windows(listed: str) -> str:
-    """Return SQL that says of an array of a row's own windows that there are some, each of positive length."""
-    return _are_some(listed, "w.ws < w.we")
-
-
 def are_in_time(listed: str) -> str:
-    """Return SQL that says what ``are_windows`` does, and that each is between the two ends of time."""
-    return _are_some(listed, f"w.ws < w.we AND {BEGINNING}L < w.ws AND w.we < {END}L")
-
-
-def _are_some(listed: str, each: str) -> str:
+    """Return SQL that says of an array of a row's own windows that there are some, of positive length, all in time."""
+    each = f"w.ws < w.we AND {BEGINNING}L < w.ws AND w.we < {END}L"
     return f"coalesce(size({listed}) > 0 AND forall({listed}, w -> coalesce({each}, false)), false)"
 
 

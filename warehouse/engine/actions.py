@@ -78,6 +78,8 @@ class Actions:
             said = translate(error, plan.source, fragment)
             if isinstance(plan, plans.Refresh | plans.Start | plans.Stop | plans.DropStreamingTable):
                 said = _of_its_query(said)
+            elif isinstance(plan, plans.MakeStreamingTable):
+                said = _of_a_new_query(said)
             raise (self._of_a_variable(plan, said) or said).placed_at(place(plan)) from None
         except OSError as error:
             if not is_disk_full(error):
@@ -302,6 +304,16 @@ def _of_its_query(error: WarehouseError) -> WarehouseError:
     return WarehouseError(*map(told, error.diagnostics), source=error.source)
 
 
+def _of_a_new_query(error: WarehouseError) -> WarehouseError:
+    """Return an error of the first step of a streaming table's query, with what to write instead."""
+
+    def told(found: Diagnostic) -> Diagnostic:
+        fails = (found.sqlstate or "").startswith(_OF_VALUES)
+        return replace(found, message=_ADVICE.sub("", found.message), hint=found.hint or (_AVOID if fails else None))
+
+    return WarehouseError(*map(told, error.diagnostics), source=error.source)
+
+
 _OF_VALUES = "22"
 """The class of SQLSTATEs of expressions that fail over some values."""
 _ADVICE = re.compile(r' If necessary set "?spark\.sql\.ansi\.enabled"? to "?false"? to bypass this error\.')
@@ -309,6 +321,10 @@ _ADVICE = re.compile(r' If necessary set "?spark\.sql\.ansi\.enabled"? to "?fals
 _FAILS = (
     "An expression of its query fails over some rows: CREATE OR REPLACE STREAMING TABLE with one that does not"
     " (try_divide, nullif, CASE). Until then the rows wait, and none is lost."
+)
+_AVOID = (
+    "An expression of the query fails over some rows: write one that does not (try_divide, nullif, CASE). Nothing was"
+    " made or changed."
 )
 _LOST = {
     "UNRESOLVED_ROUTINE": "The streaming table computes with that function: CREATE FUNCTION makes it again, or CREATE"

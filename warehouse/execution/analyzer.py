@@ -190,6 +190,21 @@ class SparkAnalyzer:
             return None
         return "view" if found.tableType == "VIEW" else "table"
 
+    def is_temporary_view(self, name: Name) -> bool:
+        """Say whether a name is that of a temporary view, of the session or (``global_temp``) of the process."""
+        catalog = self.spark._jsparkSession.sessionState().catalog()
+        match [part.lower() for part in name.parts]:
+            case [_]:
+                return bool(catalog.getRawTempView(name.last).isDefined())
+            case ["global_temp", _]:
+                return bool(catalog.getRawGlobalTempView(name.last).isDefined())
+        return False
+
+    def temporary_functions(self) -> frozenset[str]:
+        """Return the names, in lower case, of the functions that the session has alone."""
+        found = self.spark._jsparkSession.sessionState().catalog().listTemporaryFunctions()
+        return frozenset(found.apply(i).funcName().lower() for i in range(found.size()))
+
     def table_properties(self, name: Name) -> dict[str, str] | None:
         """Return the properties of a table, None when there is none.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import assign
-from warehouse.dataflow.windows import Sessions, Window, are_windows, merges
+from warehouse.dataflow.windows import Sessions, Window, merges
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment, of
 from warehouse.language.spellings import BOUNDS
@@ -205,14 +205,14 @@ class Assignments:
         """Return the query that gives each of ``rows``, the relation with its WHERE, the bounds of its session."""
         marks = Marks()
         planned = planned_window(self.text.text, window)
+        assert isinstance(planned, Sessions)
         if isinstance(window.gap, Interval):
-            assert isinstance(planned, Sessions)
             gap: Fragment = of(f"{planned.gap}L")
         else:
             gap = gap_micros(self.context, self.text, relation, window.gap, self.analysis or self.render)
         by = tuple(marks.mark(self.render(key)) for key in keys)
         time = marks.mark(self.render(window.time))
-        return marks.expand(assign.sessions(marks.mark(rows), time, marks.mark(gap), by))
+        return marks.expand(assign.sessions(planned, marks.mark(rows), time, marks.mark(gap), by))
 
     def untimed(self, window: WindowSpec | None, relation: Span, where: Span | None) -> Fragment | None:
         """Return the query for the rows of a step that fall into no window: they have no time."""
@@ -223,7 +223,7 @@ class Assignments:
         at = "(" + self.render(time) + ")"
         rows = "SELECT __w_row, CAST(" + at + " AS TIMESTAMP) AS __w_time, CAST(NULL AS BIGINT) AS ts FROM "
         rows = rows + self.render(relation) + " WHERE " + condition
-        if not isinstance(window, OwnWindow):
-            return rows + at + " IS NULL"
+        planned, own_windows = self._planned(window, relation)
         marks = Marks()
-        return rows + marks.expand(f"NOT {are_windows(marks.mark(self._planned(window, relation)[1]))}")
+        placed = assign.is_placed(planned, marks.mark(at), marks.mark(own_windows))
+        return rows + marks.expand(f"NOT coalesce({placed}, false)")

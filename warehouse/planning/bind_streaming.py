@@ -59,6 +59,7 @@ def _bound(context: Context, text: Text, function: FunctionRelation) -> Streamin
     candidate = checks.Candidate(text, sources, tuple(b for b in shape.blocks if text.reads_stream(b)))
     for check in checks.CHECKS:
         check(candidate)
+    checks.check_lasting(context, text)
     functions = context.analyzer.aggregate_functions()
     assigned = _assigned(text, writer)
     stateful = [b for b in candidate.blocks if _is_stateful(text, b, functions, writer.assignments())]

@@ -173,6 +173,18 @@ CHECKS: tuple[Callable[[Candidate], None], ...] = (
 )
 
 
+def check_lasting(context: Context, text: Text) -> None:
+    """Refuse temporary views and functions: they end with their session, and a streaming table does not."""
+    for reference in text.shape.relations:
+        if text.shape.cte_of(reference) is None and context.analyzer.is_temporary_view(reference.name):
+            fail("WAREHOUSE_TEMPORARY", reference.name.span, kind="view", name=reference.name.written)
+    functions = context.analyzer.temporary_functions()
+    for before, word, after in zip(text.tokens, text.tokens[1:], text.tokens[2:], strict=False):
+        called = word.is_name and after.upper == "(" and before.upper != "."
+        if called and word.text.lower() in functions:
+            fail("WAREHOUSE_TEMPORARY", word.span, kind="function", name=word.text)
+
+
 def check_places(context: Context, query: Fragment, sources: tuple[StreamSource, ...]) -> None:
     """Refuse what the checks above do to streams beside the words, and in views, subqueries and CTEs no less.
 

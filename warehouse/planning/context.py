@@ -36,6 +36,12 @@ class Analyzer(Protocol):
     def relation_kind(self, name: Name) -> str | None:
         """Return ``table`` or ``view``, as Spark knows that name whoever's session asks, or None."""
 
+    def is_temporary_view(self, name: Name) -> bool:
+        """Say whether a name is that of a temporary view, which ends with its session or its process."""
+
+    def temporary_functions(self) -> frozenset[str]:
+        """Return the names, in lower case, of the functions that end with the session."""
+
     def table_properties(self, name: Name) -> Mapping[str, str] | None:
         """Return the properties of a table that Spark knows, or None."""
 

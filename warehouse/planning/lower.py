@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -300,8 +301,14 @@ def _refuse_keeping(statement: QueryStatement) -> None:
 # ------------------------------------------------------------------ streaming tables
 
 
+_TABLE_NAME = re.compile(r"\w+", re.ASCII)
+"""What a view may be called in Spark's catalog, as which a streaming table is read."""
+
+
 def _make_table(context: Context, statement: CreateStreamingTable, relations: Relations) -> plans.Plan:
     schema, name = context.resolve(statement.name)
+    if not _TABLE_NAME.fullmatch(name):
+        fail("WAREHOUSE_TABLE_NAME", statement.name.span, name=statement.name.written)
     kind = context.catalog.kind_of(schema, name)
     old = context.catalog.streaming_table(schema, name)
     if old and statement.if_not_exists:
