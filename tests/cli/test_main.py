@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,7 @@ def test_arrow_is_not_for_terminals(call: Call, engine: FakeEngine, monkeypatch:
 def test_control_c_cancels_the_statement(call: Call, engine: FakeEngine) -> None:
     def press() -> None:
         assert engine.waiting.wait(10)
+        time.sleep(0.1)  # Python sees a signal that comes just before a wait only after it
         os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)

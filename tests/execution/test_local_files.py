@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import pytest
+
 from tests.statements import rows_of
 from warehouse.engine import Engine
 
@@ -12,6 +14,7 @@ COMMANDS = ("chmod", "readlink", "stat")
 """``ls`` is left: Hive asks for the owner of a folder once for each table that is made."""
 
 
+@pytest.mark.soak
 def test_no_process_is_started(engine: Engine, schema: str, tmp_path: Path) -> None:
     view = engine.spark._jvm
     (tmp_path / "in").mkdir()

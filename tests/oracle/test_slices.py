@@ -22,7 +22,7 @@ from warehouse.streaming import slices as kept
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
 SEEDS = range(SEED, SEED + int(os.environ.get("ORACLE_PROGRAMS", "40" if ALL else "1")))
-SCENARIOS = 30 if ALL else 12
+SCENARIOS = 30 if ALL else 6
 WINDOWS: tuple[WindowSpec, ...] = (
     Fixed(2 * GRAIN),
     Fixed(GRAIN, SECOND),

@@ -291,7 +291,7 @@ def test_a_full_disk_costs_lines_of_the_audit_log_and_says_so(engine: Engine, py
 
 
 def test_sessions_that_idle_are_closed(engine: Engine, view: Any) -> None:
-    with Endpoint(engine, Options(port=0, idle_session=3)) as endpoint:
+    with Endpoint(engine, Options(port=0, idle_session=1)) as endpoint:
         client = Jdbc(view, f"jdbc:hive2://127.0.0.1:{endpoint.port}/default")
         client.statement.close()
         assert endpoint.sessions == 1

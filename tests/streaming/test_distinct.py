@@ -16,9 +16,8 @@ from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
 
 COUNTED = """
-  count(DISTINCT i) AS a, count(DISTINCT i, s) AS b, count(DISTINCT i) FILTER (WHERE s > 'm') AS c,
-  count(DISTINCT d) AS e, count(DISTINCT f) AS g, count(DISTINCT t, d, i) AS h, collect_set(s) AS j,
-  collect_set(f) AS u, sum(DISTINCT i) AS l, count(DISTINCT i, f) AS m, max(DISTINCT i) AS o, count(DISTINCT r) AS p,
+  count(DISTINCT i, s) AS b, count(DISTINCT i) FILTER (WHERE s > 'm') AS c, count(DISTINCT f) AS g,
+  count(DISTINCT t, d, i) AS h, collect_set(s) AS j, collect_set(f) AS u, sum(DISTINCT i) AS l, count(DISTINCT r) AS p,
   max_by(i, struct(i, s, f), 3) AS best, min_by(s, struct(s), 1 + 1) FILTER (WHERE i > 5) AS least
 """
 SORTED = "SELECT * EXCEPT (j, u), array_sort(j) AS j, array_sort(u) AS u FROM {} ORDER BY ALL"
@@ -71,8 +70,7 @@ def test_sets_say_what_all_rows_say(
     rows_of(engine, f"CREATE STREAMING TABLE t AS {query}")
     for step in (1, 2):
         landing(step)
-        rows_of(engine, "REFRESH STREAMING TABLE t")
-    rows_of(engine, "DRAIN STREAMING TABLE t")
+        rows_of(engine, f"{'REFRESH' if step == 1 else 'DRAIN'} STREAMING TABLE t")
     assert rows_of(engine, "SELECT count(*) AS n FROM late_rows('t')") == [{"n": 0}]
     mine = rows_of(engine, SORTED.format("t"))
     whole = rows_of(engine, SORTED.format(f"({query})"))

@@ -68,30 +68,19 @@ class Listing:
         self, catalog: str | None, schema: str | None, table: str | None
     ) -> Iterator[tuple[str | None, str, str]]:
         """Yield schema, name and type of what there is; a temporary view has no schema."""
-        listed: set[str] = set()
+        known, spark = self._engine.catalog, self._engine.spark._jsparkSession.sessionState().catalog()
+        streaming = {(e.schema.lower(), e.name.lower()) for e in known.streaming_tables()}
+        streams = [(e.schema.lower(), e.name) for e in known.streams()]
         for place in self._schemas(catalog, schema):
-            quoted = _quoted(place)
-            entries = self._engine.catalog.streaming_tables()
-            streaming = {e.name.lower() for e in entries if e.schema.lower() == place.lower()}
-            views = {row.viewName for row in self._sql(f"SHOW VIEWS IN {quoted}") if not row.isTemporary}
-            found: list[tuple[str, str]] = []
-            for row in self._sql(f"SHOW TABLES IN {quoted}"):
-                if row.isTemporary:
-                    if not row.tableName.startswith(self._engine.hidden_prefix):
-                        listed.add(row.tableName)
-                else:
-                    kind = (
-                        STREAMING_TABLE
-                        if row.tableName.lower() in streaming
-                        else VIEW
-                        if row.tableName in views
-                        else TABLE
-                    )
-                    found.append((row.tableName, kind))
-            found += [(s.name, STREAM) for s in self._engine.catalog.streams() if s.schema.lower() == place.lower()]
+            views, lower = set(_names(spark.listViews(place, "*"), in_schema=True)), place.lower()
+            found = [(name, STREAM) for its, name in streams if its == lower]
+            for name in _names(spark.listTables(place, "*", False)):
+                plain = VIEW if name in views else TABLE
+                found.append((name, STREAMING_TABLE if (lower, name.lower()) in streaming else plain))
             yield from ((place, name, kind) for name, kind in sorted(found) if _matches(table, name))
         if schema in (None, "", "%"):
-            yield from ((None, name, VIEW) for name in sorted(listed) if _matches(table, name))
+            temporary, ours = _names(spark.listLocalTempViews("*")), self._engine.hidden_prefix
+            yield from ((None, n, VIEW) for n in sorted(temporary) if _matches(table, n) and not n.startswith(ours))
 
     def _tables(
         self, catalog: str | None, schema: str | None, table: str | None, types: Sequence[str] | None
@@ -182,6 +171,12 @@ def _matches(pattern: str | None, name: str) -> bool:
     parts = re.findall(r"\\.|.", pattern, re.DOTALL)
     expression = "".join({"%": ".*", "_": "."}.get(p, re.escape(p[-1])) for p in parts)
     return re.fullmatch(expression, name, re.IGNORECASE | re.DOTALL) is not None
+
+
+def _names(identifiers: Any, in_schema: bool = False) -> Iterator[str]:
+    """Yield the names in a Scala list of ``TableIdentifier``; those in a schema alone, or temporary ones too."""
+    found = (identifiers.apply(i) for i in range(identifiers.size()))
+    return (its.table() for its in found if its.database().isDefined() or not in_schema)
 
 
 def _quoted(name: str) -> str:
