@@ -43,6 +43,7 @@ CASES = {
     "no such time column": "SELECT count(*) FROM STREAM plays WINDOW FIXED (ats, SIZE INTERVAL 10 MINUTES)",
     "column not grouped": f"SELECT player, count(*) FROM STREAM plays GROUP BY team {WINDOW}",
     "no such stream": f"SELECT count(*) FROM STREAM play {WINDOW}",
+    "comment without an end": "SELECT count(*) /* of all FROM STREAM plays",
     "gap of zero": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL 0 SECONDS)",
     "negative gap": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL -5 MINUTES)",
     "gap of a month": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL 1 MONTH)",

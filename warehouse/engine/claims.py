@@ -53,4 +53,4 @@ def _changed(statement: statements.Statement, schema: Callable[[], str]) -> set[
     names = [statement.name] if isinstance(statement, _CHANGING) else []
     if isinstance(statement, statements.Generate):
         names = [target.name for target in (statement.table, statement.model) if target]
-    return {((n.parts[-2] if len(n.parts) > 1 else schema()).lower(), n.last.lower()) for n in names}
+    return {(place.lower(), last.lower()) for place, last in (name.within(schema()) for name in names)}

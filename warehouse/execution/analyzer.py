@@ -183,9 +183,9 @@ class SparkAnalyzer:
 
     def relation_kind(self, name: Name) -> str | None:
         """Return ``table`` or ``view``, None when there is neither; temporary views of the session do not count."""
-        schema = name.parts[-2] if len(name.parts) > 1 else self.spark.catalog.currentDatabase()
+        place = name.within(self.spark.catalog.currentDatabase())
         try:
-            found = self.spark.catalog.getTable(f"{quote_name(schema)}.{quote_name(name.last)}")
+            found = self.spark.catalog.getTable(".".join(map(quote_name, place)))
         except AnalysisException:
             return None
         return "view" if found.tableType == "VIEW" else "table"
@@ -214,9 +214,9 @@ class SparkAnalyzer:
         view, manager = self.spark._jvm, self.spark._jsparkSession.sessionState().catalogManager()
         catalog = manager.catalog(name.parts[0]) if len(name.parts) > 2 else manager.currentCatalog()
         namespace = self.spark.sparkContext._gateway.new_array(view.java.lang.String, 1)
-        namespace[0] = name.parts[-2] if len(name.parts) > 1 else self.spark.catalog.currentDatabase()
+        namespace[0], last = name.within(self.spark.catalog.currentDatabase())
         try:
-            found = catalog.loadTable(view.org.apache.spark.sql.connector.catalog.Identifier.of(namespace, name.last))
+            found = catalog.loadTable(view.org.apache.spark.sql.connector.catalog.Identifier.of(namespace, last))
         except AnalysisException:
             return None
         return dict(found.properties())

@@ -143,10 +143,18 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     if _IMMEDIATE.match(source.text):  # places in the text that it ran
         places = ()
     span = next(filter(None, places), None) or _quoted_span(said, source, fragment)
+    if condition == "UNCLOSED_BRACKETED_COMMENT":
+        span = _last_comment(source)
     return WarehouseError(
         Diagnostic(condition, _sentence(error, said), state, span, _way_out(condition, said, source.text)),
         source=source,
     )
+
+
+def _last_comment(source: SourceText) -> Span | None:
+    """Return where the last comment of a text begins."""
+    at = source.text.rfind("/*")
+    return Span(at, at + 2) if at >= 0 else None
 
 
 def _way_out(condition: str, said: str, text: str) -> str | None:

@@ -32,6 +32,10 @@ class Name:
         """Return all its parts, as a message says them."""
         return ".".join(self.parts)
 
+    def within(self, schema: str) -> tuple[str, str]:
+        """Return the schema that it says, or else ``schema``, and the unqualified part."""
+        return (self.parts[-2] if len(self.parts) > 1 else schema), self.last
+
 
 @dataclass(frozen=True)
 class Interval:

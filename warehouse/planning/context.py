@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -103,8 +103,7 @@ class Context:
 
     def resolve(self, name: Name) -> tuple[str, str]:
         """Return schema and name of one of our objects."""
-        parts: Sequence[str] = name.parts
-        return (parts[-2] if len(parts) > 1 else self.schema), parts[-1]
+        return name.within(self.schema)
 
     def similar(self, name: Name, *kinds: str) -> str:
         """Return the end of a hint about a name that is not there: one of its schema that is near, or what lists them.

@@ -446,10 +446,7 @@ def _drop_model(context: Context, statement: DropObject) -> plans.Plan:
     for view in context.catalog.views():
         query = getattr(parse(SourceText(view.text)), "query", None)
         calls = query.models if query else ()
-        named = [
-            (call.model.parts[-2] if len(call.model.parts) > 1 else view.schema, call.model.last) for call in calls
-        ]
-        if any(context.catalog.model(*name) is entry for name in named):
+        if any(context.catalog.model(*call.model.within(view.schema)) is entry for call in calls):
             fail("WAREHOUSE_MODEL_IN_USE", statement.name.span, name=entry.name, kind="VIEW", reader=view.qualified)
     return plans.DropModel(statement.source, entry)
 

@@ -131,7 +131,7 @@ def object_name(name: Name, schema: str) -> tuple[str, str]:
     """
     if len(name.parts) > 3 or (len(name.parts) == 3 and name.parts[0].lower() != SPARK_CATALOG):
         fail("WAREHOUSE_NAME_TOO_LONG", name.span, name=".".join(map(quote_name, name.parts)), catalog=SPARK_CATALOG)
-    return (name.parts[-2] if len(name.parts) > 1 else schema), name.last
+    return name.within(schema)
 
 
 def normal_format(text: str) -> str:

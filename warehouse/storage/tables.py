@@ -101,7 +101,7 @@ class KeptTables:
     def keep(self, spark: SparkSession, keeping: Keeping, schema: str) -> list[str]:
         """Do what a statement that has run asks for its table; return what there is to warn of."""
         name = ".".join(quote_name(part) for part in keeping.table.parts)
-        path = _path(spark, keeping.table.parts, schema)
+        path = _path(spark, keeping.table, schema)
         if path is None:
             return []
         with self._guard:
@@ -193,7 +193,7 @@ class KeptTables:
         if call.function == "cache_stats":
             self._cached(spark, call, view)
             return f"(SELECT * FROM {quote_name(view)})"
-        path = str(panes) if panes else _path(spark, call.argument.parts, context.schema)
+        path = str(panes) if panes else _path(spark, call.argument, context.schema)
         if path is None:
             _read(spark, call, f"`{schema}`.`{name}`")
         if path is None or not (Path(path) / "_delta_log").is_dir():
@@ -230,16 +230,15 @@ def _is_kept_in_memory(spark: SparkSession, name: str) -> bool:
 
 def _qualified(table: Name, schema: str) -> str:
     """Return a table's name with its schema, as SQL text, the same however it is written."""
-    parts = table.parts[-2:] if len(table.parts) > 1 else (schema, *table.parts)
-    return ".".join(quote_name(part).lower() for part in parts)
+    return ".".join(quote_name(part).lower() for part in table.within(schema))
 
 
-def _path(spark: SparkSession, parts: tuple[str, ...], schema: str) -> str | None:
+def _path(spark: SparkSession, table: Name, schema: str) -> str | None:
     """Return the folder of a table; None when there is none."""
     jvm: Any = spark._jvm
-    schema = parts[-2] if len(parts) > 1 else schema
+    schema, last = table.within(schema)
     try:
-        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts[-1], jvm.scala.Option.apply(schema))
+        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(last, jvm.scala.Option.apply(schema))
         location = spark._jsparkSession.sessionState().catalog().getTableMetadata(identifier).location()
     except (AnalysisException, Py4JError):
         return None

@@ -100,5 +100,4 @@ def _name(source: StreamSource, reader: StreamingTableEntry) -> tuple[str, str]:
     """Return the schema and the name of what is read."""
     if source.entry:
         return source.entry.schema, source.entry.name
-    parts = source.reference.name.parts
-    return (parts[-2] if len(parts) > 1 else reader.current), parts[-1]
+    return source.reference.name.within(reader.current)

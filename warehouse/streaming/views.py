@@ -56,17 +56,13 @@ def made_of(home: Path, catalog: Catalog, entry: ViewEntry) -> str | None:
     if shape is None:
         return ""
     current, parts = entry.current or entry.schema, []
-
-    def resolved(name: Name) -> tuple[str, str]:
-        return (name.parts[-2] if len(name.parts) > 1 else current), name.last
-
     for reference in shape.streams:
-        schema, name = resolved(reference.name)
+        schema, name = reference.name.within(current)
         parts.append(repr(catalog.stream(schema, name) or catalog.streaming_table(schema, name)))
     for call in shape.functions:
         if call.function in OF_THE_MOMENT:
             return None
-        schema, name = resolved(call.argument)
+        schema, name = call.argument.within(current)
         table = catalog.streaming_table(schema, name)
         parts.append(repr(table or catalog.stream(schema, name)))
         if call.function == "bad_rows":
@@ -112,37 +108,37 @@ class Views:
         read = source_of(inner) if isinstance(inner, Generate) else getattr(inner, "query", None)
         for name in (read,) if isinstance(read, Name) else _read(read) if read else ():
             try:
-                self._bring(name.parts, self.schema, 0)
+                self._bring(name, self.schema, 0)
             except WarehouseError as error:
                 place = Span(name.span.start + offset, name.span.end + offset)
                 reason = error.diagnostics[0].message.partition("\n")[0]
-                fail("WAREHOUSE_VIEW_BROKEN", place, name=".".join(name.parts), reason=reason)
+                fail("WAREHOUSE_VIEW_BROKEN", place, name=name.written, reason=reason)
 
     def _made_of(self, view: ViewEntry) -> str | None:
         return made_of(self.home, self.catalog, view)
 
-    def _bring(self, parts: tuple[str, ...], schema: str, depth: int) -> None:
+    def _bring(self, name: Name, schema: str, depth: int) -> None:
         """Bring what a name means in ``schema`` up to date, what it reads before it."""
         if depth > _MOST_DEEP:
             return
-        view = self._ours(parts, schema)
-        text, current = (view.text, view.current or view.schema) if view else self._of_spark(parts, schema)
+        view = self._ours(name, schema)
+        text, current = (view.text, view.current or view.schema) if view else self._of_spark(name, schema)
         shape = shape_of(text) if text else None
-        for name in _read(shape) if shape else ():
-            self._bring(name.parts, current, depth + 1)
+        for read in _read(shape) if shape else ():
+            self._bring(read, current, depth + 1)
         if view and changes(view) and _is_stale(view, now := self._made_of(view)):
             self.rewrite(view, now)
 
-    def _ours(self, parts: tuple[str, ...], schema: str) -> ViewEntry | None:
+    def _ours(self, name: Name, schema: str) -> ViewEntry | None:
         """Return the view of ours that a name means, None where it means nothing or something of Spark's."""
-        temporary = self.temporary.get(".".join(parts).lower())
+        temporary = self.temporary.get(name.written.lower())
         if temporary is not None:
             return temporary
-        return self.catalog.view(parts[-2] if len(parts) > 1 else schema, parts[-1])
+        return self.catalog.view(*name.within(schema))
 
-    def _of_spark(self, parts: tuple[str, ...], schema: str) -> tuple[str, str]:
+    def _of_spark(self, name: Name, schema: str) -> tuple[str, str]:
         """Return the text of a view of Spark's, and the schema it was made in; nothing where it is none."""
-        found = stored(self.spark, parts, schema)
+        found = stored(self.spark, name.parts, schema)
         if found is None or not found.viewText().isDefined():
             return "", schema
         where = found.viewCatalogAndNamespace()
