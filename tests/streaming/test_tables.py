@@ -364,6 +364,33 @@ def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: A
             assert told == [{"late": late, "n": 2 + late, "kept": 0, "most": 2}]
 
 
+def test_columns_that_a_source_gets_later_and_columns_of_our_names(rows: Rows) -> None:
+    """They are none of what was made before, as of a view, but of late rows; names that are taken get underscores."""
+    rows(
+        "CREATE TABLE s (k STRING, _why STRING, _step INT, at TIMESTAMP);"
+        "INSERT INTO s VALUES ('a', 'w', 7, TIMESTAMP'2024-01-01 09:00:00'), ('b', 'x', 8, NULL);"
+        "CREATE STREAMING TABLE total AS SELECT count(*) AS n FROM STREAM s WATERMARK at DELAY OF INTERVAL 0 SECONDS"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) ALLOWED LATENESS INTERVAL 0 SECONDS;"
+        "CREATE STREAMING TABLE star AS SELECT * EXCEPT (_step) FROM STREAM s;"
+        "CREATE STREAMING TABLE each AS SELECT DISTINCT * EXCEPT (_step) FROM STREAM s;"
+        "INSERT INTO s VALUES ('c', 'y', 9, TIMESTAMP'2024-01-01 07:00:00'); REFRESH STREAMING TABLE total;"
+        "ALTER TABLE s ADD COLUMN later STRING"
+    )
+    assert rows("SELECT k, _step, __why FROM late_rows('total')") == [{"k": "c", "_step": 9, "__why": "LATE"}]
+    rows("INSERT INTO s VALUES ('d', 'z', 10, TIMESTAMP'2024-01-01 06:00:00', 'new')")
+    rows("REFRESH STREAMING TABLE total; REFRESH STREAMING TABLE star")
+    late = "SELECT k, _why, _step, later, __why FROM late_rows('total') {} ORDER BY k"
+    found = [tuple(row.values()) for row in rows(late.format(""))]
+    assert found == [("c", "y", 9, None, "LATE"), ("d", "z", 10, "new", "LATE")]
+    assert [row["k"] for row in rows(late.format("AS OF STEP 2"))] == ["c"]
+    bad = rows("SELECT k, _why, __why FROM bad_rows('s')")
+    assert bad == [{"k": "b", "_why": "x", "__why": "TIME_IS_NULL"}]
+    assert rows("SELECT * EXCEPT (at) FROM star ORDER BY k")[3] == {"k": "d", "_why": "z"}
+    with pytest.raises(WarehouseError) as refused:
+        rows("REFRESH STREAMING TABLE each")
+    assert refused.value.diagnostics[0].condition == "WAREHOUSE_SOURCE_COLUMNS_ADDED"
+
+
 def test_a_column_that_is_read_gets_a_wider_type(rows: Rows) -> None:
     rows(
         "CREATE TABLE s (k INT, v INT, at TIMESTAMP) TBLPROPERTIES ('delta.enableTypeWidening' = 'true');"

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from warehouse.streaming import faults, panes
+from warehouse.streaming.late_table import OWN_STEP
 from warehouse.streaming.log import Intent
 from warehouse.streaming.placement import Placement
 
@@ -49,4 +50,5 @@ class Appends:
 
     def of_step(self, kind: str, number: int) -> DataFrame:
         """Return what a step has written to one of the tables."""
-        return self.session.read.format("delta").load(str(self.folder / kind)).where(F.col("_step") == number)
+        stored = self.session.read.format("delta").load(str(self.folder / kind))
+        return stored.where(F.col(OWN_STEP if OWN_STEP in stored.columns else "_step") == number)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from warehouse.language.fragments import of
 from warehouse.planning.context import Analyzer
 from warehouse.planning.streams import empty_relation
 from warehouse.streaming import panes, upkeep
-from warehouse.streaming.layout import BAD, POSITION, WHY, quoted, schema_of
+from warehouse.streaming.layout import BAD, POSITION, WHY, free_name, quoted, schema_of
 
 NOT_PARSED = "NOT_PARSED"
 TIME_IS_NULL = "TIME_IS_NULL"
@@ -44,7 +45,8 @@ ADDED = (
     Column("_position", "string"),
     Column("_table", "string"),
 )
-"""What ``bad_rows('s')`` has besides the columns of the source."""
+"""What ``bad_rows('s')`` has besides the columns of the source, where these have other names."""
+_OF_READER = Column(_READER, "string")
 
 
 def table_path(folder: Path, schema: str, name: str) -> Path:
@@ -110,13 +112,10 @@ def append(
     """
     schema, name, columns = source
     why = F.col(WHY) if WHY in rows.columns else F.lit(NOT_PARSED)
+    added = (F.col(BAD), why, F.expr(at), F.col(POSITION), F.lit(reader.qualified))
     kept = rows.select(
         *(F.col(quoted(c.name)).alias(c.name) for c in columns),
-        F.col(BAD).alias("_record"),
-        why.alias("_why"),
-        F.expr(at).alias("_at"),
-        F.col(POSITION).alias("_position"),
-        F.lit(reader.qualified).alias("_table"),
+        *(value.alias(c.name) for value, c in zip(added, _added(columns), strict=True)),
         F.lit(reader.id).alias(_READER),
     )
     if not exists(folder, schema, name):
@@ -138,16 +137,18 @@ def append(
 
 def relation(folder: Path, schema: str, name: str, columns: Sequence[Column]) -> str:
     """Return SQL text of the relation ``bad_rows('…')``: the source's columns and ``ADDED``."""
+    added = _added(columns)
     if not exists(folder, schema, name):
-        return empty_relation((*columns, *ADDED))
-    shown = ", ".join(quote_name(c.name) for c in (*columns, *ADDED))
+        return empty_relation((*columns, *added))
+    shown = ", ".join(quote_name(c.name) for c in (*columns, *added))
+    record, why, at, position, _ = (c.name for c in added)
     kept = f"delta.{quoted(str(table_path(folder, schema, name)))}"
     # The n-th time a reader met a record is the same meeting as the n-th time another reader did.
-    nth = f"row_number() OVER (PARTITION BY {_READER}, _position, _record, _why ORDER BY _at)"
-    first = f"row_number() OVER (PARTITION BY _position, _record, _why, __w_nth ORDER BY _at, {_READER})"
+    nth = f"row_number() OVER (PARTITION BY {_READER}, {position}, {record}, {why} ORDER BY {at})"
+    first = f"row_number() OVER (PARTITION BY {position}, {record}, {why}, __w_nth ORDER BY {at}, {_READER})"
     return (
         f"(SELECT {shown} FROM (SELECT *, {first} AS __w_first FROM (SELECT *, {nth} AS __w_nth FROM {kept})) "
-        f"WHERE _why IS DISTINCT FROM '{NOT_PARSED}' OR __w_first = 1)"
+        f"WHERE {why} IS DISTINCT FROM '{NOT_PARSED}' OR __w_first = 1)"
     )
 
 
@@ -168,14 +169,25 @@ def drop(folder: Path, schema: str, name: str) -> None:
     shutil.rmtree(table_path(folder, schema, name).parent, ignore_errors=True)
 
 
-def of_table(folder: Path, entry: StreamingTableEntry, analyzer: Analyzer) -> tuple[Column, ...]:
-    """Return the columns of what was set aside of a streaming table's rows; readers of its panes see some more."""
-    if not exists(folder, entry.schema, entry.name):
-        return entry.columns
-    ours = {column.name for column in _stored(())}
-    kept = analyzer.columns(of(f"SELECT * FROM {panes.delta_path(table_path(folder, entry.schema, entry.name))}"))
+def of_table(
+    folder: Path, schema: str, name: str, columns: tuple[Column, ...], analyzer: Analyzer
+) -> tuple[Column, ...]:
+    """Return the columns of what was set aside of a table's rows, those that it has gone by; ``columns`` before any.
+
+    Readers of a streaming table's panes see more than its columns, and a plain table may have got some since.
+    """
+    if not exists(folder, schema, name):
+        return columns
+    ours = {column.name for column in (*_added(columns), _OF_READER)}
+    kept = analyzer.columns(of(f"SELECT * FROM {panes.delta_path(table_path(folder, schema, name))}"))
     return tuple(column for column in kept if column.name not in ours)
 
 
+def _added(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Return ``ADDED``, with underscores in front of the names that the source's columns have."""
+    taken = {column.name.lower() for column in columns}
+    return tuple(replace(column, name=free_name(column.name, taken)) for column in ADDED)
+
+
 def _stored(columns: Sequence[Column]) -> tuple[Column, ...]:
-    return (*columns, *ADDED, Column(_READER, "string"))
+    return (*columns, *_added(columns), _OF_READER)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from warehouse.catalog.entries import Column
 from warehouse.dataflow import lateness
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
@@ -13,9 +12,8 @@ from warehouse.execution.relations import Relations
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import panes
 from warehouse.streaming.appends import Appends
+from warehouse.streaming.late_table import FOLDER, LateTable
 from warehouse.streaming.log import Intent
-
-FOLDER = "late_rows"
 
 
 def without_replacements(
@@ -85,19 +83,15 @@ def keep(
     if not count and not refused:
         return 0
     assert query.windowed
-    listed, retracted = sources(query), query.windowed.retracted
+    table, retracted = LateTable.of(query), query.windowed.retracted
     too_late = lateness.late_rows(query.windowed, "__w_rows", clock.reading().before)
-    texts = [panes.late(listed, too_late, "LATE", clock, retracted)]
+    texts = [table.rows(too_late, "LATE", clock, retracted)]
     if refused:
-        texts.append(panes.late(listed, refused, "FINISHED", clock, retracted))
+        texts.append(table.rows(refused, "FINISHED", clock, retracted))
     if not panes.exists(appends.folder / FOLDER):
-        panes.create_late(relations.session, appends.folder / FOLDER, listed, retracted)
-    watch = relations.measured(" UNION ALL ".join(texts), {"n": "count_if(_why = 'FINISHED')"})
+        table.create(relations.session, appends.folder / FOLDER, retracted)
+    finished = f"{table.why} = 'FINISHED'"
+    watch = relations.measured(" UNION ALL ".join(texts), {"n": f"count_if({finished})"})
     if appends.append(watch.frame, FOLDER, intent):
         return watch.figures()["n"] or 0
-    return appends.of_step(FOLDER, intent.step).where("_why = 'FINISHED'").count()
-
-
-def sources(query: StreamingQuery) -> tuple[tuple[str, tuple[Column, ...]], ...]:
-    """Return the sources of a query as ``panes`` wants them for late rows: name and columns."""
-    return tuple((s.reference.name.last, s.columns) for s in query.sources)
+    return appends.of_step(FOLDER, intent.step).where(finished).count()

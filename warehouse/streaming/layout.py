@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from pyspark.sql.types import StructType
 
@@ -29,6 +29,13 @@ ARRIVAL_IS_NULL = "ARRIVAL_IS_NULL"
 def quoted(name: str) -> str:
     """Return ``name`` in backticks: what Spark's column functions need for every name that is data."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return ``name`` with as many underscores in front as it takes not to be among those ``taken``, in lower case."""
+    while name.lower() in taken:
+        name = f"_{name}"
+    return name
 
 
 def schema_of(columns: Iterable[Column]) -> StructType:

@@ -1,4 +1,4 @@
-"""What a streaming table emits: panes and late rows in Delta tables, and the view that reads the latest panes.
+"""What a streaming table emits: panes in a Delta table, and the view that reads the latest of them.
 
 Layout of ``panes`` (documented: other tools may read it): the table's own columns, ``_change_type``
 (``insert``; ``delete`` for a withdrawal; ``superseded`` for an ACCUMULATING pane that a later one replaced,
@@ -20,7 +20,7 @@ from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.state_columns import EARLY, ON_TIME
-from warehouse.dataflow.times import CLOCK, Clock, Reading, bound_timestamp, watermark_timestamp
+from warehouse.dataflow.times import CLOCK, Clock, Reading, watermark_timestamp
 from warehouse.language.literals import string_literal
 from warehouse.language.statements import Mode
 from warehouse.planning.distribution import read
@@ -39,7 +39,10 @@ def delta_path(folder: Path) -> str:
     return "delta.`" + str(folder).replace("`", "``") + "`"
 
 
-def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...], times: tuple[str, ...] = ()) -> None:
+def create(
+    spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...], times: tuple[str, ...] = (),
+    step: str = "_step",
+) -> None:  # fmt: skip
     """Create an empty Delta table whose files are told apart by their steps and times.
 
     Delta's statistics cost a step something for every value, and those of other columns would tell no files apart.
@@ -47,11 +50,12 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
     Args:
         spark: the session.
         folder: where.
-        schema: DDL of its columns, ``_step`` among them.
+        schema: DDL of its columns.
         names: the user's column names; one that Parquet refuses turns column mapping on.
         times: those of points in time.
+        step: the column that numbers steps.
     """
-    known = ",".join(["_step", *map(quote_name, times)])
+    known = ",".join([step, *map(quote_name, times)])
     properties = {"delta.dataSkippingStatsColumns": known, **retention()}
     if any(map(needs_mapping, names)):
         properties["delta.columnMapping.mode"] = "name"
@@ -63,18 +67,6 @@ def create(spark: SparkSession, folder: Path, schema: str, names: tuple[str, ...
 def retention() -> dict[str, str]:
     """Return the property of a Delta table by which the files that were replaced go."""
     return {"delta.deletedFileRetentionDuration": f"interval {round(RETAINED * 3600)} seconds"}
-
-
-def create_late(
-    spark: SparkSession, folder: Path, sources: tuple[tuple[str, tuple[Column, ...]], ...], retracted: bool
-) -> None:
-    """Create the table of late rows, which comes with the first of them.
-
-    Where rows can be taken back, ``__w_identity`` tells those which never came to count although they were in time.
-    """
-    listed = ", ".join(f"{quote_name(c.name)} {c.type}" for c in late_columns(sources))
-    identity = ", __w_identity string" if retracted else ""
-    create(spark, folder, f"{listed}, _step bigint{identity}", tuple(c.name for _, read in sources for c in read))
 
 
 def exists(folder: Path) -> bool:
@@ -237,54 +229,6 @@ def pane_rows(folder: Path, entry: StreamingTableEntry, step: int | None = None)
     )
 
 
-# ------------------------------------------------------------------ late rows
-
-
-def late_columns(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[Column, ...]:
-    """Return the columns of ``late_rows``: the source's, or one struct column per source when there are several."""
-    start, end = _bound_names(sources)
-    added = (
-        (start, "timestamp"),
-        (end, "timestamp"),
-        ("_why", "string"),
-        ("_at", "timestamp"),
-        ("_position", "string"),
-    )
-    return tuple(Column(name, kind) for name, kind in (*_late_columns(sources), *added))
-
-
-def _late_columns(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> list[tuple[str, str]]:
-    if len(sources) == 1:
-        return [(c.name, c.type) for c in sources[0][1]]
-    return [(name, struct_type(cols)) for name, cols in sources]
-
-
 def struct_type(table: tuple[Column, ...]) -> str:
     """Return the struct type of a row of ``table``."""
     return "struct<" + ",".join(f"{quote_name(c.name)}:{c.type}" for c in table) + ">"
-
-
-def _bound_names(sources: tuple[tuple[str, tuple[Column, ...]], ...]) -> tuple[str, str]:
-    """Return the names of the missed window's bounds, with an underscore where the source has such columns itself."""
-    taken = {name.lower() for name, _ in _late_columns(sources)}
-    mark = "_" if taken & {"window_start", "window_end"} else ""
-    return f"{mark}window_start", f"{mark}window_end"
-
-
-def late(sources: tuple[tuple[str, tuple[Column, ...]], ...], rows: str, why: str, at: Clock, retracted: bool) -> str:
-    """Return SQL for the rows of ``late_rows`` from ``__w_row``, ``ws``, ``we`` of the query ``rows``.
-
-    ``why`` is ``LATE``, or ``FINISHED`` where a trigger that fires ONCE was over.
-    """
-    clock = at.reading()
-    start, end = _bound_names(sources)
-    if len(sources) == 1:
-        values = [f"__w_row.r0.{quote_name(c.name)} AS {quote_name(c.name)}" for c in sources[0][1]]
-    else:
-        values = [f"__w_row.r{i} AS {quote_name(name)}" for i, (name, _) in enumerate(sources)]
-    return "SELECT " + columns(
-        tuple(values), f"{bound_timestamp('ws')} AS {start}", f"{bound_timestamp('we')} AS {end}",
-        f"'{why}' AS _why", f"timestamp_micros({clock.now}) AS _at", "__w_row.position AS _position",
-        f"{clock.step} AS _step",
-        "if(__w_refused AND __w_row.change = 'insert', __w_row.identity, NULL) AS __w_identity" if retracted else "",
-    ) + f" FROM ({rows})"  # fmt: skip

@@ -15,13 +15,15 @@ from warehouse.dataflow.state_columns import content_types, newest, standing_typ
 from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
 from warehouse.dataflow.windows import merges
 from warehouse.errors import WarehouseError, fail
+from warehouse.language.fragments import of
 from warehouse.language.statements import TableFunction
 from warehouse.planning.context import Context
 from warehouse.planning.render import FunctionRelation
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.planning.streams import empty_relation
-from warehouse.streaming import bad_rows, kafka, late, panes, sources
+from warehouse.streaming import bad_rows, kafka, panes, sources
+from warehouse.streaming.late_table import FOLDER, LateTable
 from warehouse.streaming.layout import quoted
 from warehouse.streaming.log import START, Commit, StepLog, step_log, table_folder
 from warehouse.streaming.paths import check_path
@@ -71,13 +73,13 @@ def function_relation(
         if call.function == "bad_rows":
             if stream is not None:
                 return bad_rows.relation(home, stream.schema, stream.name, stream.columns)
-            if entry is not None:
-                known = bad_rows.of_table(home, entry, context.analyzer)
-                return bad_rows.relation(home, entry.schema, entry.name, known)
-            found = context.analyzer.table_columns(call.argument)
+            found = entry.columns if entry else context.analyzer.table_columns(call.argument)
             if found is None:
                 _not_found(context, call, "stream")
-            return bad_rows.relation(home, schema, name, found)
+            if entry:
+                schema, name = entry.schema, entry.name
+            known = bad_rows.of_table(home, schema, name, found, context.analyzer)
+            return bad_rows.relation(home, schema, name, known)
         if entry is None:
             _not_found(context, call, "streaming table")
         folder, log = table_folder(home, entry), step_log(home, entry)
@@ -92,12 +94,7 @@ def function_relation(
             case "late_rows":
                 if entry.stateless:
                     fail("WAREHOUSE_STATELESS", call.span, table=entry.name, function=call.function)
-                if not panes.exists(folder / "late_rows"):
-                    return empty_relation(panes.late_columns(late.sources(bind(entry))))
-                stored = panes.delta_path(folder / "late_rows")
-                listed = columns(tuple(quote_name(c.name) for c in panes.late_columns(late.sources(bind(entry)))))
-                until = "" if call.step is None else f" WHERE _step <= {call.step}"
-                return f"(SELECT {listed} FROM {stored}{until} ORDER BY _step)"
+                return _late(context, LateTable.of(bind(entry)), folder / FOLDER, call)
             case "stream_progress":
                 return progress(log, call.step)
             case "stream_state":
@@ -108,6 +105,17 @@ def function_relation(
         raise AssertionError(call.function)
 
     return relation
+
+
+def _late(context: Context, table: LateTable, folder: Path, call: TableFunction) -> str:
+    """Return what ``late_rows`` shows; columns that a source has got since come with the next step."""
+    if not panes.exists(folder):
+        return empty_relation(table.columns)
+    stored = panes.delta_path(folder)
+    known = {column.name.lower() for column in context.analyzer.columns(of(f"SELECT * FROM {stored}"))}
+    listed = columns(tuple(quote_name(c.name) for c in table.columns if c.name.lower() in known))
+    until = "" if call.step is None else f" WHERE {table.step} <= {call.step}"
+    return f"(SELECT {listed} FROM {stored}{until} ORDER BY {table.step})"
 
 
 def _not_found(context: Context, call: TableFunction, kind: str) -> NoReturn:

@@ -32,9 +32,10 @@ from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
 from warehouse.language.literals import string_literal
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late, panes, replay, sources, widened
+from warehouse.streaming import bad_rows, changes, faults, kafka_sink, late_table, panes, replay, sources, widened
 from warehouse.streaming.carrying import carried, widen
 from warehouse.streaming.feed import Feed
+from warehouse.streaming.late_table import LateTable
 from warehouse.streaming.log import Commit, step_log, table_folder
 from warehouse.streaming.pace import Bound, Pacer
 from warehouse.streaming.placement import Keeper, placement
@@ -200,7 +201,7 @@ class StreamingTables:
         state, appends = feed.runner.state, feed.runner.appends
         if state and state.is_whole(state.delta_name(step)):
             return True
-        kinds = (kind for kind in ("panes", late.FOLDER) if panes.exists(feed.runner.folder / kind))
+        kinds = (kind for kind in ("panes", late_table.FOLDER) if panes.exists(feed.runner.folder / kind))
         return any(not appends.of_step(kind, step).isEmpty() for kind in kinds)
 
     def _carried(
@@ -230,12 +231,12 @@ class StreamingTables:
         self, reader: StreamingTableEntry, old: StreamingTableEntry, entry: StreamingTableEntry
     ) -> None:
         """Give the late rows that a reader keeps of a table the columns that the table gets."""
-        folder = table_folder(self.home, reader) / late.FOLDER
+        folder = table_folder(self.home, reader) / late_table.FOLDER
         if old.columns == entry.columns or not panes.exists(folder):
             return
         after = self.catalog.draft()
         after.put_streaming_table(entry)
-        widen(self.spark, folder, panes.late_columns(late.sources(self.bind(reader, after))))
+        LateTable.of(self.bind(reader, after)).widen(self.spark, folder)
 
     def _switch(self, entry: StreamingTableEntry) -> None:
         """Put ``entry`` in its former one's place; a view that a killed process left as it was is known by the mark."""
@@ -389,7 +390,9 @@ class StreamingTables:
             known = self._feeds.get(entry.id)
             if known is None or not all(self._stands(source, known.runner.session) for source in known.query.sources):
                 query = query or self.bind(entry)
-                widened.check(self.spark, table_folder(self.home, entry), entry, query)
+                folder = table_folder(self.home, entry)
+                widened.check(self.spark, folder, entry, query)
+                LateTable.of(query).widen(self.spark, folder / late_table.FOLDER)
                 known = self._feeds[entry.id] = self._new_feed(entry, query, known)
             return known
 

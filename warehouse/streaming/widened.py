@@ -22,19 +22,19 @@ from warehouse.errors import fail
 from warehouse.execution.types import type_text
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import late, panes
-from warehouse.streaming.carrying import widen
+from warehouse.streaming import late_table, panes
 
 _FILE = "types.json"
 
 
 def is_as_bound(session: SparkSession, source: StreamSource) -> bool:
-    """Say whether the columns that a query knows of a Delta table have the types that it knows of them."""
+    """Say whether a query knows all columns of a Delta table, by the types that they have."""
     if source.kind is not SourceKind.DELTA:
         return True
     with suppress(AnalysisException):  # reading it tells what is wrong with it
         present = {f.name: type_text(f.dataType) for f in session.table(source.name).schema.fields}
-        return all(present.get(c.name, c.type) == c.type for c in source.columns)
+        known = {c.name: c.type for c in source.columns}
+        return present.keys() <= known.keys() and all(known[name] == kind for name, kind in present.items())
     return True
 
 
@@ -58,9 +58,8 @@ def check(session: SparkSession, folder: Path, entry: StreamingTableEntry, query
     changed = _changed(then, now) if then["text"] == now["text"] else []
     if changed and then["kept"] != now["kept"]:
         fail("WAREHOUSE_SOURCE_TYPE_CHANGED", name=entry.name, changes=", ".join(changed))
-    if changed and panes.exists(folder / late.FOLDER):
-        panes.let_types_widen(session, folder / late.FOLDER)
-        widen(session, folder / late.FOLDER, panes.late_columns(late.sources(query)))
+    if changed and panes.exists(folder / late_table.FOLDER):
+        panes.let_types_widen(session, folder / late_table.FOLDER)
     if now != then or not file.exists():
         write_atomically(file, json.dumps(now))
 
