@@ -28,6 +28,16 @@ def test_a_bad_row_in_the_first_of_several_partitions(engine: Engine, schema: st
     ]
 
 
+@pytest.mark.soak
+def test_where_a_join_sends_the_rows_to_all_tasks(engine: Engine, schema: str, tmp_path: Path) -> None:
+    (tmp_path / "1.json").write_text("".join(json.dumps({"k": k, "v": v}) + "\n" for k, v in (("a", 1), ("b", 0))))
+    rows_of(engine, f"CREATE STREAM s (k STRING, v INT) USING json OPTIONS (path '{tmp_path}')")
+    rows_of(engine, "CREATE TABLE names AS SELECT * FROM VALUES ('a', 1), ('b', 0) AS t(k, z)")
+    rows_of(engine, "CREATE STREAMING TABLE t AS SELECT k, z FROM STREAM s JOIN names USING (k) WHERE 10 / v > 1")
+    assert rows_of(engine, "SELECT * FROM t") == [{"k": "a", "z": 1}]
+    assert rows_of(engine, "SELECT k, _why FROM bad_rows('s')") == [{"k": "b", "_why": "DIVIDE_BY_ZERO"}]
+
+
 def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> None:
     rows_of(
         engine,
@@ -35,9 +45,11 @@ def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> 
         "CREATE STREAMING TABLE most AS SELECT k, max(v) AS v FROM STREAM s GROUP BY k TRIGGER EVERY ROW RETRACTING",
     )
     assert rows_of(engine, "SELECT * FROM bad_rows('most')") == []
-    rows_of(engine, "CREATE STREAMING TABLE t AS SELECT k, 10 DIV v AS x FROM STREAM most")
+    failing = "CASE WHEN v = 0 THEN raise_error('nothing') ELSE 10 DIV v END"
+    rows_of(engine, f"CREATE STREAMING TABLE t AS SELECT k, {failing} AS x FROM STREAM most")
     assert rows_of(engine, "SELECT * FROM t") == [{"k": "a", "x": 10}]
-    assert rows_of(engine, "SELECT k, v, _why FROM bad_rows('most')") == [{"k": "z", "v": 0, "_why": "DIVIDE_BY_ZERO"}]
+    bad = [{"k": "z", "v": 0, "_why": "USER_RAISED_EXCEPTION"}]
+    assert rows_of(engine, "SELECT k, v, _why FROM bad_rows('most')") == bad
     rows_of(
         engine,
         "DROP STREAMING TABLE t; DROP STREAMING TABLE most;"

@@ -314,8 +314,8 @@ def _of_a_new_query(error: WarehouseError) -> WarehouseError:
     return WarehouseError(*map(told, error.diagnostics), source=error.source)
 
 
-_OF_VALUES = "22"
-"""The class of SQLSTATEs of expressions that fail over some values."""
+_OF_VALUES = ("22", "P0001")
+"""How SQLSTATEs of expressions begin that fail over some values; the latter is that of ``raise_error``."""
 _ADVICE = re.compile(r' If necessary set "?spark\.sql\.ansi\.enabled"? to "?false"? to bypass this error\.')
 """What Spark says to do about them. Steps take no settings of a session."""
 _FAILS = (

@@ -219,7 +219,7 @@ def condition_and_state(error: BaseException) -> tuple[str | None, str | None]:
     if ours is not None:
         return ours.condition, ours.sqlstate
     inner = root(error)
-    return _ask(inner, "getCondition"), _ask(inner, "getSqlState")
+    return _condition_of(inner), _stated(inner)
 
 
 def _ask(error: BaseException, question: str) -> Any:
@@ -235,10 +235,15 @@ def _condition_of(error: BaseException) -> str | None:
     return _ask(error, "getCondition") or (found[1] if found else None)
 
 
+def _stated(error: BaseException) -> str | None:
+    """Return the SQLSTATE that an error has, or says."""
+    found = _STATE.search(str(error))
+    return _ask(error, "getSqlState") or (found[1] if found else None)
+
+
 def _state_of(error: BaseException, condition: str | None) -> str:
     """Return an error's SQLSTATE; Spark's of the class XX, or one of ours where it has none, unless it means a bug."""
-    found = _STATE.search(str(error))
-    state = _ask(error, "getSqlState") or (found[1] if found else None)
+    state = _stated(error)
     if condition is None or condition.startswith("INTERNAL_ERROR"):
         return state or "XX000"
     if condition == "STREAM_FAILED":

@@ -26,8 +26,11 @@ Probe = Callable[[DataFrame], None]
 
 
 def is_data_error(error: BaseException) -> bool:
-    """Say whether ``error`` comes from a value: SQLSTATE class 22, data exception."""
-    return isinstance(error, RAISED) and (condition_and_state(error)[1] or "").startswith("22")
+    """Say whether ``error`` comes from a value: SQLSTATE class 22, data exception, or ``raise_error`` in the query."""
+    if not isinstance(error, RAISED):
+        return False
+    condition, state = condition_and_state(error)
+    return (state or "").startswith("22") or condition == "USER_RAISED_EXCEPTION"
 
 
 def set_aside(frame: DataFrame, columns: tuple[Column, ...], probe: Probe) -> DataFrame | None:

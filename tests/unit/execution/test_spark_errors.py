@@ -9,7 +9,7 @@ from warehouse.cli.codes import FAILED, TROUBLE
 from warehouse.cli.console import Console
 from warehouse.cli.script import failed
 from warehouse.errors import SourceText
-from warehouse.execution.spark_errors import translate
+from warehouse.execution.spark_errors import condition_and_state, translate
 
 
 def test_a_result_that_memory_does_not_hold_is_told_with_a_way_out() -> None:
@@ -29,6 +29,14 @@ def test_names_of_ours_are_not_suggested_and_the_users_own_stay() -> None:
     )
     told = translate(Py4JError(said), SourceText("SELECT __w_clock.now FROM t")).render()
     assert "name `__w_clock`.`now` cannot" in told and "following? [`v`]" in told
+
+
+def test_what_a_message_alone_tells_is_known_too() -> None:
+    """As of a side of a join that could not be sent to all tasks: Py4J gives the JVM's own error."""
+    said = (
+        "An error occurred: java.util.concurrent.ExecutionException: [DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+    )
+    assert condition_and_state(Py4JError(said)) == ("DIVIDE_BY_ZERO", "22012")
 
 
 READING = "Encountered error while reading file"
