@@ -31,7 +31,15 @@ from warehouse.planning.bounds import FINALS, Bounds, analyzed_bounds, typed_nul
 from warehouse.planning.context import Context
 from warehouse.planning.finals import Arguments, Finals, bound_edits, distinct_calls
 from warehouse.planning.text import Render, Text
-from warehouse.planning.windowing import DEFAULT_LATENESS, Resolve, leaves, planned_trigger, planned_window, time_of
+from warehouse.planning.windowing import (
+    DEFAULT_LATENESS,
+    Resolve,
+    leaves,
+    length_or_zero,
+    planned_trigger,
+    planned_window,
+    time_of,
+)
 
 
 @dataclass(frozen=True)
@@ -214,18 +222,23 @@ def render_time(render: Render, time: Span) -> Fragment:
 
 
 def gap_micros(context: Context, text: Text, relation: Span, gap: Span, analysis: Render) -> Fragment:
-    """Return SQL for a row's own gap in microseconds.
+    """Return SQL for a row's own gap in microseconds, NULL where it has months.
 
     Raises:
         WarehouseError: it is neither an interval of days to seconds nor a string.
     """
     expression = "(" + analysis(gap) + ")"
     (column,) = context.analyzer.columns("SELECT " + expression + " FROM " + analysis(relation))
-    if column.type == "string":
+    of_string = column.type == "string"
+    if of_string:
         expression = "CAST(" + expression + " AS INTERVAL)"
     elif not column.type.startswith("interval") or set(column.type.split()) & {"month", "year"}:
         fail("WAREHOUSE_GAP_TYPE", gap, expression=gap.of(text.text), type=column.type)
-    return "unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + " + expression + ")"
+    micros = "unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + " + expression + ")"
+    if not of_string:
+        return micros
+    fixed = "extract(YEAR FROM " + expression + ") = 0 AND extract(MONTH FROM " + expression + ") = 0"
+    return "CASE WHEN " + fixed + " THEN " + micros + " END"
 
 
 def _of_row(when: When, found: list[scan.FoundCall]) -> bool:
@@ -268,12 +281,7 @@ def _as_timestamp(item: Fragment, kind: str) -> Fragment:
 def _lateness(text: Text, lateness) -> int | None:  # type: ignore[no-untyped-def]
     if lateness.interval is None:
         return None
-    if lateness.interval.months or lateness.interval.micros < 0:
-        fail(
-            "WAREHOUSE_INTERVAL_NOT_FIXED", lateness.interval.span, what="ALLOWED LATENESS",
-            value=lateness.interval.span.of(text.text),
-        )  # fmt: skip
-    return lateness.interval.micros
+    return length_or_zero(text.text, lateness.interval, "ALLOWED LATENESS")
 
 
 def _refuse_unsupported(text: Text, block: QueryBlock) -> None:

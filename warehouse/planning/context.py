@@ -106,13 +106,16 @@ class Context:
         return name.within(self.schema)
 
     def similar(self, name: Name, *kinds: str) -> str:
-        """Return the end of a hint about a name that is not there: one of its schema that is near, or what lists them.
+        """Return the end of a hint about a name that is not there: what it is, one that is near, or what lists them.
 
         Args:
             name: as the user wrote it.
             kinds: ``stream``, ``streaming table``, ``model``; the first one is listed.
         """
         schema, last = self.resolve(name)
+        kind = self.catalog.kind_of(schema, last) or self.analyzer.relation_kind(name)
+        if kind:
+            return f"{name.written} is a {kind}."
         there = {
             "stream": self.catalog.streams, "streaming table": self.catalog.streaming_tables,
             "model": self.catalog.models,

@@ -9,6 +9,7 @@ from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, 
 from warehouse.errors import fail
 from warehouse.language.statements import Mode, StreamReference
 from warehouse.planning.context import Context
+from warehouse.planning.windowing import length_or_zero
 
 
 class SourceKind(Enum):
@@ -99,9 +100,7 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
     """
     schema, name = context.resolve(reference.name)
     own = reference.watermark
-    watermark = (own.column.of(text), own.delay.micros) if own else None
-    if own and (own.delay.months or own.delay.micros < 0):
-        fail("WAREHOUSE_INTERVAL_NOT_FIXED", own.delay.span, what="a watermark's delay", value=own.delay.span.of(text))
+    watermark = (own.column.of(text), length_or_zero(text, own.delay, "A watermark's delay")) if own else None
     table = context.catalog.streaming_table(schema, name)
     if table is not None:
         kind = SourceKind.PANES if reference.panes else SourceKind.CHANGES

@@ -44,21 +44,30 @@ def time_of(window: WindowSpec | None) -> Span | None:
     return None if window is None or isinstance(window, GlobalWindow) else window.time
 
 
-def length(text: str, interval: Interval, what: str) -> int:
-    """Return a length in microseconds; refuses months and what is not positive."""
+def length_or_zero(text: str, interval: Interval, what: str) -> int:
+    """Return a length in microseconds; refuses months and what is negative."""
+    if not interval.months and interval.micros < 0:
+        fail("WAREHOUSE_INTERVAL_NEGATIVE", interval.span, what=what, value=interval.span.of(text))
+    return _fixed(text, interval, what)
+
+
+def _fixed(text: str, interval: Interval, what: str) -> int:
+    """Return an interval in microseconds; refuses months."""
     if interval.months:
         fail("WAREHOUSE_INTERVAL_NOT_FIXED", interval.span, what=what, value=interval.span.of(text))
-    if interval.micros <= 0:
-        fail("WAREHOUSE_INTERVAL_NOT_POSITIVE", interval.span, what=what, value=interval.span.of(text))
     return interval.micros
+
+
+def length(text: str, interval: Interval, what: str) -> int:
+    """Return a length in microseconds; refuses months and what is not positive."""
+    micros = _fixed(text, interval, what)
+    if micros <= 0:
+        fail("WAREHOUSE_INTERVAL_NOT_POSITIVE", interval.span, what=what, value=interval.span.of(text))
+    return micros
 
 
 def _offset(text: str, interval: Interval | None) -> int:
-    if interval is None:
-        return 0
-    if interval.months:
-        fail("WAREHOUSE_INTERVAL_NOT_FIXED", interval.span, what="OFFSET", value=interval.span.of(text))
-    return interval.micros
+    return _fixed(text, interval, "OFFSET") if interval else 0
 
 
 def planned_window(text: str, window: OurWindow | None) -> windows.Window:
