@@ -120,6 +120,7 @@ class StreamingTableEntry(_Named):
         former: columns that its panes have, and that a query before this one filled.
         models: the models that it asks, by qualified name, each with the version that it stays with.
         distribution: how its panes are distributed, as ``planning.distribution`` writes it; None where they are not.
+        views: the views over streams that it reads, by qualified name, each with the statement that it stays with.
     """
 
     schema: str
@@ -143,6 +144,7 @@ class StreamingTableEntry(_Named):
     former: tuple[Column, ...] = ()
     models: Pairs = ()
     distribution: str | None = None
+    views: Pairs = ()
 
     @property
     def appends_only(self) -> bool:

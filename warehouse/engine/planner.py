@@ -91,7 +91,9 @@ class Planner:
         catalog, statement = catalog or self._shared.catalog, parse(SourceText(entry.text))
         assert isinstance(statement, statements.CreateStreamingTable)
         pinned = {name: int(version) for name, version in entry.models}
-        context = self._context(catalog, SparkAnalyzer(self._session_in(entry.current)), entry.current, pinned=pinned)
+        viewed = {name.lower(): text for name, text in entry.views}
+        analyzer = SparkAnalyzer(self._session_in(entry.current))
+        context = self._context(catalog, analyzer, entry.current, pinned=pinned, viewed=viewed)
         return as_kept(bound_query(context, statement.source, statement.query, self._relations(catalog)), entry)
 
     def standing(self, source: SourceText) -> Standing | None:
@@ -155,13 +157,13 @@ class Planner:
 
     def _context(
         self, catalog: Catalog, analyzer: SparkAnalyzer, schema: str, parameters: Parameters | None = None,
-        pinned: Mapping[str, int] | None = None,
+        pinned: Mapping[str, int] | None = None, viewed: Mapping[str, str] | None = None,
     ) -> Context:  # fmt: skip
         """Return where a statement is planned."""
         learning, values = self._learning, parameters or {}
         return Context(
             catalog, analyzer, schema, self._shared.udfs, lambda: learning.library(values), lambda: learning.models,
-            pinned or {}, values,
+            pinned or {}, values, viewed or {},
         )  # fmt: skip
 
     def _relations(self, catalog: Catalog) -> Relations:

@@ -44,7 +44,8 @@ def bind_streaming(
     except WarehouseError as error:
         raise pointed_back(error, expanded.fragment, source) from None
     first = bound.sources[0].reference.span
-    return replace(bound, source=expanded.source, place=expanded.fragment.origin(first.start, first.end))
+    place = expanded.fragment.origin(first.start, first.end)
+    return replace(bound, source=expanded.source, place=place, views=expanded.views)
 
 
 def _bound(context: Context, text: Text, function: FunctionRelation) -> StreamingQuery:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from warehouse.catalog.entries import Column, ModelEntry, ModelVersion
+from warehouse.catalog.entries import Column, ModelEntry, ModelVersion, qualified
 from warehouse.catalog.store import Catalog
 from warehouse.catalog.udfs import Udfs
 from warehouse.errors import Span
@@ -90,6 +90,8 @@ class Context:
         library, models: the algorithms of GENERATE, and what answers for stored models; asked for when needed.
         pinned: the versions that models of these qualified names are asked in, where no version is written.
         parameters: the values of parameter markers.
+        viewed: the statements of the views of ours with these qualified names, in lower case, where they are not those
+            of the catalog.
     """
 
     catalog: Catalog
@@ -100,10 +102,18 @@ class Context:
     models: Callable[[], Models]
     pinned: Mapping[str, int] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    viewed: Mapping[str, str] = field(default_factory=dict)
 
     def resolve(self, name: Name) -> tuple[str, str]:
         """Return schema and name of one of our objects."""
         return name.within(self.schema)
+
+    def view(self, name: Name) -> tuple[str, str] | None:
+        """Return the qualified name and the statement of a view of ours; None where the name means something else."""
+        schema, last = self.resolve(name)
+        whole, entry = qualified(schema, last), self.catalog.view(schema, last)
+        text = self.viewed.get(whole.lower()) or (entry.text if entry else None)
+        return (whole, text) if text else None
 
     def similar(self, name: Name, *kinds: str) -> str:
         """Return the end of a hint about a name that is not there: what it is, one that is near, or what lists them.

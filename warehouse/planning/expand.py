@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from warehouse.catalog.entries import Pairs
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, quoted, rewritten
 from warehouse.language.names import quote_name
@@ -22,11 +23,16 @@ MOST_EXPANSIONS = 100
 
 @dataclass(frozen=True)
 class Expanded:
-    """The query with views of ours and stream-reading CTEs in place: its text, and the way back to the user's."""
+    """The query with views of ours and stream-reading CTEs in place: its text, and the way back to the user's.
+
+    Attributes:
+        views: the views that were written out, by qualified name, with their statements.
+    """
 
     fragment: Fragment
     text: Text
     source: SourceText
+    views: Pairs
 
 
 def _shape_of(statement: Statement) -> QueryShape | None:
@@ -45,14 +51,14 @@ def expand(context: Context, source: SourceText, query: QueryShape, function: Fu
     fragment = quoted(source.text, query.span)
     if not query.blocks and not query.streams:
         fail("WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM", query.span)
-    text = _read(fragment.text)
+    text, views = _read(fragment.text), dict[str, str]()
     for _ in range(MOST_EXPANSIONS):
         try:
-            edit = _next_expansion(context, text) or next_use(text) or _next_prediction(context, text, function)
+            edit = _next_expansion(context, text, views) or next_use(text) or _next_prediction(context, text, function)
         except WarehouseError as error:
             raise pointed_back(error, fragment, source) from None
         if edit is None:
-            return Expanded(fragment, _without_dead_ctes(text), source)
+            return Expanded(fragment, _without_dead_ctes(text), source, tuple(sorted(views.items())))
         span, words = edit
         whole = rewritten(fragment.text, Span(0, len(fragment.text)), [(span, words)])
         fragment = whole.through(fragment)
@@ -76,7 +82,8 @@ def _without_dead_ctes(text: Text) -> Text:
     return replace(text, shape=kept, without=tuple(dead))
 
 
-def _next_expansion(context: Context, text: Text) -> tuple[Span, Fragment | str] | None:
+def _next_expansion(context: Context, text: Text, views: dict[str, str]) -> tuple[Span, Fragment | str] | None:
+    """Return the next name that stands for a query over streams, with that query; a view is noted in ``views``."""
     streaming = [c for c in text.shape.ctes if any(c.query.covers(s.span) for s in text.shape.streams)]
     for reference in text.shape.relations:
         alias = reference.alias or quote_name(reference.name.last)
@@ -85,9 +92,11 @@ def _next_expansion(context: Context, text: Text) -> tuple[Span, Fragment | str]
             if own := _own_rows(text, cte):
                 fail("WAREHOUSE_RECURSIVE_STREAM", own.span, name=cte.name)
             return reference.span, f"({cte.query.of(text.text)}) AS {alias}{cte_columns(text, cte)}"
-        view = context.catalog.view(*context.resolve(reference.name))
+        view = context.view(reference.name)
         if view is not None:
-            return reference.span, f"({_view_query(view.text)}) AS {alias}"
+            whole, statement = view
+            views[whole] = statement
+            return reference.span, f"({view_query(statement)}) AS {alias}"
     return None
 
 
@@ -110,7 +119,7 @@ def _next_prediction(context: Context, text: Text, function: FunctionRelation) -
     return None
 
 
-def _view_query(text: str) -> str:
+def view_query(text: str) -> str:
     """Return the query inside a CREATE VIEW statement."""
     shape = _shape_of(parse(SourceText(text)))
     assert shape is not None
@@ -154,7 +163,7 @@ def without_distinct(context: Context, expanded: Expanded, function: FunctionRel
             ],
         )
         fragment = whole.through(expanded.fragment)
-        return Expanded(fragment, _read(fragment.text), expanded.source)
+        return replace(expanded, fragment=fragment, text=_read(fragment.text))
     return expanded
 
 

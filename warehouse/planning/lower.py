@@ -325,7 +325,7 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         mode=query.windowed.mode.name if query.windowed else _inherited_mode(query),
         repeats=repeats(query), facts=tuple(explain.facts(query)),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        definitions=query.definitions, current=context.schema, models=_asked(context, query),
+        definitions=query.definitions, current=context.schema, models=_asked(context, query), views=query.views,
     )  # fmt: skip
     spread = distribution.streamed(
         context, statement.source, name, query.columns, query.windowed, entry.appends_only

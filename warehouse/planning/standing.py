@@ -11,6 +11,7 @@ from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStreamingTable, Name, QueryStatement, SparkStatement, Statement
 from warehouse.planning.canonical import canonical
 from warehouse.planning.context import Context
+from warehouse.planning.expand import view_query
 
 OF_PROJECT = "warehouse.project"
 """A property of tables that hold what a query of a project comes to, and can be made again by it."""
@@ -22,7 +23,8 @@ class Standing:
 
     Attributes:
         kind: ``stream``, ``streaming table``, ``table`` or ``view``.
-        same: it is a streaming table, and the statement says what made it, whatever the case, blanks and comments.
+        same: it is a streaming table, and the statement says what made it, whatever the case, blanks and comments, of
+            views that say what they said.
         of_project: it holds no rows but what a query of a project comes to: a view, or a table with ``OF_PROJECT``.
         readers: the streaming tables that read it.
     """
@@ -39,7 +41,8 @@ def standing(context: Context, statement: Statement) -> Standing | None:
         case CreateStreamingTable(name=name):
             entry = context.catalog.streaming_table(*context.resolve(name))
             if entry:
-                return Standing("streaming table", _words(statement) == _words(_as_made(entry)))
+                same = _words(statement) == _words(_as_made(entry)) and _has_its_views(context, entry)
+                return Standing("streaming table", same)
         case SparkStatement(target=Name() as name) | QueryStatement(target=Name() as name):
             pass
         case _:
@@ -51,6 +54,14 @@ def standing(context: Context, statement: Statement) -> Standing | None:
     of_project = kind == "view" or (kind == "table" and OF_PROJECT in (context.analyzer.table_properties(name) or {}))
     readers = tuple(t.qualified for t in context.catalog.streaming_tables() if _reads(t, schema, last))
     return Standing(kind, of_project=of_project, readers=readers)
+
+
+def _has_its_views(context: Context, entry: StreamingTableEntry) -> bool:
+    """Say whether the views that a table's query was written out with say the same now."""
+    now = {view.qualified: view.text for view in context.catalog.views()}
+    return all(
+        name in now and canonical(view_query(text)) == canonical(view_query(now[name])) for name, text in entry.views
+    )
 
 
 def _reads(reader: StreamingTableEntry, schema: str, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from warehouse.catalog.entries import Column
+from warehouse.catalog.entries import Column, Pairs
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.windows import Window
 from warehouse.errors import SourceText, Span
@@ -50,6 +50,7 @@ class StreamingQuery:
         named: the columns that ``input`` computes for each row, by name, as SQL; empty where they cannot be told apart.
         joined: names and folders of the Delta tables beside rows that can be taken back.
         origin: what ``input`` computes them from, as text: FROM, WHERE and the WITH list.
+        views: the views of ours that were written out in it, by qualified name, with their statements.
     """
 
     source: SourceText
@@ -62,6 +63,7 @@ class StreamingQuery:
     named: tuple[tuple[str, str], ...] = ()
     origin: str = ""
     joined: tuple[tuple[str, Path], ...] = ()
+    views: Pairs = ()
 
     @property
     def untimed(self) -> str:
