@@ -94,21 +94,24 @@ def test_what_is_kept_is_told(engine: Engine, schema: str, landing: Callable[[in
 def test_a_state_of_rows_is_refused(
     engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path
 ) -> None:
-    """A folder of an earlier version kept the rows of DISTINCT; it is told, and FULL builds the table again."""
+    """A folder of an earlier version kept the rows of DISTINCT, and of stddev; it is told, and FULL builds it again."""
     landing(0)
     rows_of(
         engine,
         f"CREATE STREAM s ({COLUMNS}) USING json OPTIONS (path '{tmp_path / 'in'}') WATERMARK at DELAY OF '1 hour'",
     )
-    rows_of(
-        engine,
-        "CREATE STREAMING TABLE aged AS SELECT k, count(DISTINCT i) AS n FROM STREAM s GROUP BY k"
-        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW",
-    )
-    before = rows_of(engine, "SELECT * FROM aged ORDER BY ALL")
-    (newest,) = (engine.folder / "streaming").glob("aged-*/commits/000000001.json")
-    newest.write_text(json.dumps(json.loads(newest.read_text()) | {"format": 5}))
-    with pytest.raises(WarehouseError, match="WAREHOUSE_STATE_OLDER"):
-        rows_of(engine, "REFRESH STREAMING TABLE aged")
-    rows_of(engine, "REFRESH STREAMING TABLE aged FULL")
-    assert rows_of(engine, "SELECT * FROM aged ORDER BY ALL") == before
+    for version, kept in ((5, "count(DISTINCT i)"), (8, "stddev(i)")):
+        table = f"of_format_{version}"
+        query = (
+            "STREAMING TABLE {} AS SELECT k, {} AS n FROM STREAM s GROUP BY k"
+            " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW"
+        )
+        rows_of(engine, f"CREATE {query.format(table, kept)}")
+        before = rows_of(engine, f"SELECT * FROM {table} ORDER BY ALL")
+        (newest,) = (engine.folder / "streaming").glob(f"{table}-*/commits/000000001.json")
+        newest.write_text(json.dumps(json.loads(newest.read_text()) | {"format": version}))
+        for statement in (f"REFRESH STREAMING TABLE {table}", f"CREATE OR REPLACE {query.format(table, f'-{kept}')}"):
+            with pytest.raises(WarehouseError, match="WAREHOUSE_STATE_OLDER"):
+                rows_of(engine, statement)
+        rows_of(engine, f"REFRESH STREAMING TABLE {table} FULL")
+        assert rows_of(engine, f"SELECT * FROM {table} ORDER BY ALL") == before

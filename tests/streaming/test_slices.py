@@ -20,7 +20,8 @@ from warehouse.streaming.state import State
 AGGREGATES = (
     "count(*) AS n, count(v) AS known, sum(v) AS total, sum(big) AS big, sum(price) AS price, avg(x) AS mean,"
     " sum(x) AS sum_x, min(v) AS least, max(v) AS most, count(DISTINCT v) AS kinds, max_by(v, x) AS top,"
-    " bool_or(v > 90) AS high, bit_xor(v) AS bits, median(v) AS middle, avg(price) AS mid"
+    " bool_or(v > 90) AS high, bit_xor(v) AS bits, median(v) AS middle, avg(price) AS mid,"
+    " stddev(x) AS spread, var_pop(price) AS spread_of_price, approx_count_distinct(v) AS about"
 )
 AT_ONCE = "ALLOWED LATENESS INTERVAL 0 SECONDS"
 MINUTES, STEPS, EACH = 60, 3, 40
@@ -142,6 +143,7 @@ def test_what_is_subtracted() -> None:
         ("sum", "decimal(10,2)"),
         ("count", "int"),
         ("avg", "int"),
+        ("stddev", "double"),
     ):
         assert all(inverted(call(function, kind))), function
     for function in ("min", "max", "bool_or", "bit_xor", "collect_list", "median", "max_by"):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Partial:
         type: its Spark type, so that an empty one can be written as a typed NULL.
         row: what ``sql`` comes to for one row, over the same columns, where that is an expression; else None.
         small: a sum of numbers so small that no rows there can be make it leave its type, in whatever order.
+        since: the format of states (``streaming/log.py``) since which it is kept; before, there were rows instead.
     """
 
     sql: str
@@ -67,6 +69,7 @@ class Partial:
     type: str
     row: str | None = None
     small: bool = False
+    since: int = 0
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,7 @@ def set_of(values: str, kind: str) -> str:
 def _set(value: str, kind: str) -> Partial:
     """Return the distinct values that are not NULL."""
     merged = set_of("flatten(collect_list({}))", kind)
-    return Partial(f"collect_set({value})", merged, f"array<{kind}>", f"array_compact(array({value}))")
+    return Partial(f"collect_set({value})", merged, f"array<{kind}>", f"array_compact(array({value}))", since=6)
 
 
 def _count_distinct(call: Call) -> Form | None:
@@ -318,6 +321,68 @@ def _by(function: str) -> Build:
         return Form((pair,), (best,), "CASE WHEN size({0}) > 0 THEN transform({0}, p -> p.v) END")
 
     return build
+
+
+PRODUCT, LINEAR = range(-6, 8), range(-3, 4)
+"""The powers of 2^32 that make up a product of two values, and a value."""
+
+
+def _spread(over: str, root: bool = False, retracted: bool = False) -> Build:
+    """Return the form of variances, their roots, and covariances: sums of products and of values, added up exactly.
+
+    Args:
+        over: SQL for what the sum of the products of deviations is divided by; ``{}`` is how many rows there are.
+        root: its square root is meant.
+        retracted: rows of the input can be taken back.
+    """
+    sign = f"{SIGN} * " if retracted else ""
+
+    def units(one: str, other: str, powers: range) -> list[Partial]:
+        each = [f"{sign}__w_unit({one}, {other}, {power})" for power in powers]
+        return [Partial(f"sum({unit})", "sum({})", "bigint", unit, small=True, since=9) for unit in each]
+
+    def build(call: Call) -> Form | None:
+        if not all(a.type in FLOATING | INTEGRAL or a.type.startswith("decimal") for a in call.arguments):
+            return None
+        values = tuple(f"CAST({value} AS DOUBLE)" for value in _values(call))
+        x, *other = names = [f"{{a{i}}}" for i in range(len(values))]
+        if other:
+            known = " AND ".join(f"{value} IS NOT NULL" for value in values)
+            values = tuple(f"CASE WHEN {known} THEN {value} END" for value in values)
+        sums = [units(x, names[-1], PRODUCT), *(units(name, "1D", LINEAR) for name in names)]
+        beyond = " OR ".join(f"NOT abs({name}) < {float(2.0**128)!r}D" for name in names)
+        if retracted:
+            counts = [_net_rows(call), Partial(f"sum(CASE WHEN {beyond} THEN {SIGN} END)", "sum({})", "bigint")]
+        else:
+            one = f"CASE WHEN {beyond} THEN 1L ELSE 0L END"
+            counts = [_counted("{a0}"), Partial(f"count_if({beyond})", "sum({})", "bigint", one, small=True)]
+        partials = tuple(partial for its in (*sums, counts) for partial in its)
+        places = (f"{{{i}}}" for i in range(len(partials)))
+        products, *linear = [f"array({', '.join(islice(places, len(its)))})" for its in sums]
+        rows, apart = places
+        divisor = over.format(rows)
+        spread = f"__w_covariance({rows}, {divisor}, {products}, {linear[0]}, {linear[-1]})"
+        known = f"CASE WHEN {apart} > 0 THEN DOUBLE('NaN') ELSE {f'sqrt({spread})' if root else spread} END"
+        return Form(values, partials, f"CASE WHEN {divisor} > 0 THEN {known} END")
+
+    return build
+
+
+def _approx_count_distinct(call: Call) -> Form | None:
+    """Return the form that has the registers of Spark's HyperLogLog++: of each that is not 0 its number and value."""
+    value, kind = _values(call)[0], call.arguments[0].type
+    if not comparable(kind) or "collate" in kind:
+        return None
+    error = f"CAST({call.arguments[1].sql} AS DOUBLE)" if len(call.arguments) > 1 else "0.05D"
+    register = f"CASE WHEN ({value}) IS NOT NULL THEN __w_register(xxhash64({value}), {error}) END"
+    registers = Partial(
+        "__w_largest(collect_set({a0}))",
+        "__w_largest(flatten(collect_list({})))",
+        "array<int>",
+        "array_compact(array({a0}))",
+        since=9,
+    )
+    return Form((register,), (registers,), f"coalesce(__w_estimate({{0}}, {error}), 0L)")
 
 
 # ------------------------------------------------------------------ over input that takes rows back
@@ -389,18 +454,30 @@ def _subtracting_doubles(call: Call, final: str) -> Form:
     return Form(inputs, (*partials[:5], beyond, _net_rows(call)), f"CASE WHEN {{6}} > 0 THEN {text} END")
 
 
+def _spreads(retracted: bool) -> dict[str, Build]:
+    sample, population = "({} - 1L)", "{}"
+    return {
+        **dict.fromkeys(("std", "stddev", "stddev_samp"), _spread(sample, True, retracted)),
+        **dict.fromkeys(("var_samp", "variance", "covar_samp"), _spread(sample, False, retracted)),
+        **dict.fromkeys(("var_pop", "covar_pop"), _spread(population, False, retracted)),
+        "stddev_pop": _spread(population, True, retracted),
+    }
+
+
 SUBTRACTING: dict[str, Build] = {
     "avg": _subtracting_avg,
     "count": _subtracting_count,
     "count_if": _subtracting_count_if,
     "mean": _subtracting_avg,
     "sum": _subtracting_sum,
+    **_spreads(retracted=True),
 }
 """The forms over input that takes rows back; every other aggregate is computed again from the rows that stand."""
 
 FORMS: dict[str, Build] = {
     "any": _same("bool_or"),
     "any_value": _same("min"),
+    "approx_count_distinct": _approx_count_distinct,
     "avg": _avg,
     "bit_and": _same("bit_and"),
     "bit_or": _same("bit_or"),
@@ -418,10 +495,12 @@ FORMS: dict[str, Build] = {
     "min_by": _by("min"),
     "some": _same("bool_or"),
     "sum": _sum,
+    **_spreads(retracted=False),
 }
 """One row per function that has partial results. A form may decline (None): then rows are kept."""
 
 OF_DISTINCT: dict[str, Build] = {
+    "approx_count_distinct": _approx_count_distinct,
     "collect_set": _collect_set,
     "count": _count_distinct,
     "max": _same("max"),
@@ -581,7 +660,7 @@ def _kept_rows(fields: dict[str, str], as_set: bool) -> Partial:
     row, one = _row_of(fields)
     kind = f"array<{one}>"
     if as_set:
-        return Partial(f"collect_set({row})", set_of("flatten(collect_list({}))", one), kind)
+        return Partial(f"collect_set({row})", set_of("flatten(collect_list({}))", one), kind, since=6)
     return Partial(f"collect_list({row})", "flatten(collect_list({}))", kind)
 
 

@@ -29,7 +29,17 @@ from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
 from warehouse.execution import folder as folders
-from warehouse.execution import jars, jvm, known_tables, local_files, lock, lookups, relocate, switches
+from warehouse.execution import (
+    jars,
+    jvm,
+    known_tables,
+    local_files,
+    lock,
+    lookups,
+    partial_functions,
+    relocate,
+    switches,
+)
 from warehouse.execution import settings as setting
 from warehouse.execution.folder import Folder
 
@@ -187,6 +197,7 @@ def _open(
     folders.record(place)
     lookups.install(machine.gateway)
     local_files.install(machine.gateway)
+    partial_functions.install(machine.gateway)
     switches.install(machine.view)
     spark = _session(machine.gateway, _configuration(place, told, ours))
     known_tables.install(spark)

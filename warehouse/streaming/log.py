@@ -22,7 +22,7 @@ from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.streaming import faults
 
-FORMAT = 8
+FORMAT = 9
 LOOSE = 100
 """So many commit records, and up to twice as many, are files of their own; older ones are folded, so many to a file."""
 HISTORY = 1000
@@ -90,8 +90,9 @@ class Commit:
 
     Records of format 1 lack what is None here; before format 3 there is no ``revision``, which is then 0, before
     format 4 neither ``read`` nor ``undrained``, and before format 5 there are no slices: any window may be ``unfired``.
-    Before format 6 the state has rows where it has sets now: ``State.check_format``. Before format 7 there are no
-    ``groups``, and deltas are never ``folded-…``; before format 8 ``lags`` do not say what they ``reached``.
+    Before format 6 the state has rows where it has sets now, and before format 9 where it has sums of squares and
+    registers: ``State.check_format``. Before format 7 there are no ``groups``, and deltas are never ``folded-…``;
+    before format 8 ``lags`` do not say what they ``reached``.
     """
 
     step: int

@@ -26,9 +26,6 @@ from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit
 from warehouse.streaming.slices import SAME_FILTER, Slices
 
-SETS = 6
-"""The format since which a state keeps sets of values."""
-
 MOST_DELTAS = 10
 """Deltas that may pile up before they are folded, into a new base or into one of them."""
 LITTLE = 16
@@ -284,13 +281,13 @@ class State:
             fail("WAREHOUSE_STATE_DAMAGED", folder=self.folder.parent.name, reason=reason)
 
     def check_format(self, commit: Commit) -> None:
-        """Refuse a state of an earlier version that kept the rows where distinct values are kept now.
+        """Refuse a state of an earlier version that kept the rows where partial results are kept now.
 
         Raises:
             WarehouseError: it is one.
         """
         holds = commit.base or commit.deltas or commit.slices
-        if holds and commit.format < SETS and any(p.sql.startswith("collect_set(") for p in self.query.parts.partials):
+        if holds and any(commit.format < partial.since for partial in self.query.parts.partials):
             fail("WAREHOUSE_STATE_OLDER", folder=self.folder.parent.name, version=commit.format)
 
     def _files(self, name: str) -> dict[str, int]:
