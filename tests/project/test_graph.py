@@ -304,6 +304,7 @@ def test_settings_say_where_files_are(project: Load) -> None:
             "b/c/y.sql": "SELECT 1",
             "other/z.sql": "SELECT 1",
             "a/.hidden/h.sql": "SELECT 1",
+            "a/target/compiled/h.sql": "SELECT 1",
         }
     )
     assert paths(built) == ["a/x.sql", "b/c/y.sql"]

@@ -229,6 +229,9 @@ def test_garbage_and_silence_harm_nobody(endpoint: Endpoint, pyhive: Callable[..
     [
         (Options(host="0.0.0.0"), "WAREHOUSE_SERVER_OPEN"),
         (Options(port=None), "WAREHOUSE_SERVER_OPTION"),
+        (Options(port=99999), "WAREHOUSE_SERVER_OPTION"),
+        (Options(query_timeout=-1), "WAREHOUSE_SERVER_OPTION"),
+        (Options(sessions=0), "WAREHOUSE_SERVER_OPTION"),
         (Options(ldap_url="ldap://x"), "WAREHOUSE_SERVER_OPTION"),
         (Options(ldap_url="ldap://x", ldap_pattern="uid=u"), "WAREHOUSE_SERVER_OPTION"),
         (Options(ldap_url="http://x", ldap_pattern="uid=%s"), "WAREHOUSE_SERVER_OPTION"),
@@ -236,7 +239,7 @@ def test_garbage_and_silence_harm_nobody(endpoint: Endpoint, pyhive: Callable[..
         (Options(password_file=Path("nowhere")), "WAREHOUSE_SERVER_OPTION"),
         (Options(host="no such host.invalid"), "WAREHOUSE_SERVER_OPTION"),
     ],
-    ids=range(8),
+    ids=range(11),
 )
 def test_what_is_refused_before_it_listens(options: Options, condition: str) -> None:
     with pytest.raises(WarehouseError) as caught:

@@ -349,6 +349,8 @@ def test_a_csv_whose_header_was_not_announced_or_differs(house):
     )
     house.run("CREATE STREAM s (a STRING, s STRING) USING csv OPTIONS (path 'in', header 'false')")
     assert house.batch("s") == [("1", "x"), ("a", "s")]
+    house.write("empty/1.csv", "")
+    assert "created" in house.run("CREATE STREAM e (a INT) USING csv OPTIONS (path 'empty', header 'true')")
 
 
 def test_names_that_exist(house):

@@ -31,6 +31,8 @@ def main(words: Sequence[str] | None = None, opener: Opener | None = None) -> in
         print(f"warehouse-sql: {error}", file=sys.stderr)
         return TROUBLE
     console = Console(verbose=invocation.verbose, quiet=invocation.quiet)
+    if sys.stdout is None:  # it was closed before: nobody is to read anything
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     output = Output(sys.stdout.buffer, console)
     try:
         code = _command(invocation, words, console, output, opener)

@@ -16,6 +16,10 @@ _CHANGING = (
 """The statements that change what has a name: each reads its definition once it is alone with it."""
 
 
+_MAKING = ("CREATE", "REPLACE", "ALTER", "DROP")
+"""How Spark's own statements begin that make, change or drop what has a name."""
+
+
 class Claims:
     """The names that statements are changing."""
 
@@ -51,6 +55,8 @@ def _changed(statement: statements.Statement, schema: Callable[[], str]) -> set[
     if isinstance(statement, statements.Explain) and statement.mode == "ANALYZE":
         return _changed(statement.statement, schema)
     names = [statement.name] if isinstance(statement, _CHANGING) else []
+    if isinstance(statement, statements.SparkStatement | statements.QueryStatement) and statement.target:
+        names = [statement.target] if statement.verb.partition(" ")[0] in _MAKING else []
     if isinstance(statement, statements.Generate):
         names = [target.name for target in (statement.table, statement.model) if target]
     return {(place.lower(), last.lower()) for place, last in (name.within(schema()) for name in names)}

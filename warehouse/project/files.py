@@ -135,7 +135,7 @@ def _load(folder: Path, base: Path, roots: Iterable[str], suffixes: tuple[str, .
     found: dict[PurePosixPath, SqlFile] = {}
     for root in roots:
         for place, folders, names in os.walk(base / folder / root):
-            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            folders[:] = sorted(each for each in folders if not each.startswith(".") and each not in _WRITTEN)
             for name in names:
                 if name.endswith(suffixes) and not name.startswith("."):
                     file = Path(place, name)
@@ -145,6 +145,9 @@ def _load(folder: Path, base: Path, roots: Iterable[str], suffixes: tuple[str, .
                         found[path] = SqlFile(path, shown, _read(file, shown))
     return [found[path] for path in sorted(found)]
 
+
+_WRITTEN = frozenset(["target", "dbt_packages"])
+"""Folders that dbt, and ``warehouse-sql docs``, write copies of queries and other people's queries to."""
 
 _KINDS: dict[type, str] = {str: "a string", list: "a list", dict: "a table"}
 

@@ -216,6 +216,8 @@ def _to(file: SqlFile, where: str, value: object) -> str:
 
 def _name(file: SqlFile, where: str, value: Mapping[str, Any]) -> str:
     name = value.get("name")
+    if name is not None and not isinstance(name, str):
+        _wrong(file, f"{where}: the name {name} is a word of YAML's or a number: write it in quotes")
     if not isinstance(name, str) or not name:
         _wrong(file, f"{where}: one has no name")
     return name

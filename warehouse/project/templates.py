@@ -126,10 +126,17 @@ def quoted(parts: tuple[str, ...]) -> str:
     """Return a name as SQL, with backquotes where it needs them.
 
     Example:
-        >>> quoted(("default", "2013 flights"))
-        'default.`2013 flights`'
+        >>> quoted(("default", "2013 flights")), quoted(("select",))
+        ('default.`2013 flights`', '`select`')
     """
-    return ".".join(p if re.fullmatch(r"[A-Za-z_]\w*", p) else "`" + p.replace("`", "``") + "`" for p in parts)
+    plain = (re.fullmatch(r"[A-Za-z_]\w*", part) and part.lower() not in _SPOKEN for part in parts)
+    return ".".join(
+        p if as_it_is else "`" + p.replace("`", "``") + "`" for p, as_it_is in zip(parts, plain, strict=True)
+    )
+
+
+_SPOKEN = frozenset(["as", "from", "join", "not", "on", "select", "table", "using", "values", "where", "with"])
+"""Words that Spark takes for a name and a reader of SQL does not."""
 
 
 _TOKENS = re.compile(

@@ -50,6 +50,9 @@ class Options:
         return bool(self.password_file or self.token_key or self.ldap_url)
 
 
+_LAST_PORT = 65535
+
+
 def check(options: Options) -> None:
     """Refuse what does not fit together, and what would let strangers in.
 
@@ -59,6 +62,16 @@ def check(options: Options) -> None:
     """
     if options.port is None and options.http_port is None:
         fail("WAREHOUSE_SERVER_OPTION", reason="neither --port nor --http-port is given")
+    for word, port in (("--port", options.port), ("--http-port", options.http_port)):
+        if port is not None and not 0 <= port <= _LAST_PORT:
+            fail(
+                "WAREHOUSE_SERVER_OPTION", reason=f"{word} {port} is no port: they go from 0, for any, to {_LAST_PORT}"
+            )
+    for word, seconds in (("--query-timeout", options.query_timeout), ("--idle-session", options.idle_session)):
+        if seconds < 0:
+            fail("WAREHOUSE_SERVER_OPTION", reason=f"{word} is negative; 0 is for never")
+    if min(options.sessions, options.sessions_per_user, options.statements, options.statements_per_user) < 1:
+        fail("WAREHOUSE_SERVER_OPTION", reason="so many sessions and statements that nobody could ask anything")
     if bool(options.ldap_url) != bool(options.ldap_pattern):
         fail("WAREHOUSE_SERVER_OPTION", reason="--ldap-url and --ldap-user go together")
     if options.ldap_pattern and "%s" not in options.ldap_pattern:

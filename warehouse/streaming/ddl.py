@@ -367,6 +367,8 @@ def _check_header(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> 
     except Exception:
         return  # there is no file yet
     first = [n.strip() for n in found if n not in partitions]
+    if not any(first):
+        return  # nothing is in it yet
     known = {p.lower() for p in partitions}
     declared = [c.name for c in entry.columns if c.name.lower() not in known]
     same = [n.lower() for n in first] == [n.lower() for n in declared]
