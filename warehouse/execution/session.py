@@ -48,6 +48,9 @@ DEFAULTS = Path(__file__).parent / "defaults"
 _RESOURCES = "hive-resources"
 """Where Hive puts jars for its sessions, in a folder for each: it removes a session's with all that is there."""
 
+_CLASSES = "classes"
+"""What executors in processes of their own find on their class path besides jars."""
+
 Rules = Callable[[Any], "Future[Any]"]
 
 
@@ -197,7 +200,7 @@ def _open(
     folders.record(place)
     lookups.install(machine.gateway)
     local_files.install(machine.gateway)
-    partial_functions.install(machine.gateway)
+    partial_functions.install(machine.gateway, place.scratch / _CLASSES if told.apart else None)
     switches.install(machine.view)
     spark = _session(machine.gateway, _configuration(place, told, ours))
     known_tables.install(spark)
@@ -242,7 +245,7 @@ def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> d
             "spark.app.name": "warehouse",
             "spark.driver.memory": told.memory,
             "spark.driver.extraClassPath": class_path,
-            "spark.executor.extraClassPath": class_path,
+            "spark.executor.extraClassPath": os.pathsep.join((class_path, str(place.scratch / _CLASSES))),
             "spark.executor.extraJavaOptions": "-Duser.timezone=UTC -Dfile.encoding=UTF-8",
             "spark.local.dir": str(place.scratch),
             "spark.sql.warehouse.dir": str(place.tables),

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.catalyst.util.HyperLogLogPlusPlusHelper;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.codehaus.commons.compiler.CompileException;
 import org.codehaus.janino.SimpleCompiler;
 import scala.Option;
 import scala.collection.immutable.Nil$;
@@ -17,7 +18,7 @@ import scala.runtime.AbstractFunction1;
 /**
  * The methods of `WarehousePartials` as functions of SQL, each `__w_` and its name. Tasks and the code that is generated
  * for them find classes on the class path alone, so that class is put there, by the loader of its neighbour in Spark,
- * when a query first calls one.
+ * when a query first calls one; executors in processes of their own have it as a file.
  */
 public final class PartialFunctions {
   private static final String HOME = "org.apache.spark.sql.catalyst.util.WarehousePartials";
@@ -47,15 +48,22 @@ public final class PartialFunctions {
     }
   }
 
+  /** That class as it is in a file, for the class path of processes other than this one. */
+  public byte[] compiled() throws CompileException {
+    SimpleCompiler compiler = new SimpleCompiler();
+    compiler.setParentClassLoader(HyperLogLogPlusPlusHelper.class.getClassLoader());
+    compiler.cook(source);
+    return (byte[]) compiler.getBytecodes().get(HOME);
+  }
+
   synchronized Class home() {
     if (home == null) {
       try {
-        SimpleCompiler compiler = new SimpleCompiler();
-        compiler.setParentClassLoader(HyperLogLogPlusPlusHelper.class.getClassLoader());
-        compiler.cook(source);
-        byte[] compiled = (byte[]) compiler.getBytecodes().get(HOME);
-        home = MethodHandles.privateLookupIn(HyperLogLogPlusPlusHelper.class, MethodHandles.lookup()).defineClass(compiled);
-      } catch (Exception failed) {
+        home = MethodHandles.privateLookupIn(HyperLogLogPlusPlusHelper.class, MethodHandles.lookup())
+            .defineClass(compiled());
+      } catch (CompileException failed) {
+        throw new IllegalStateException(failed);
+      } catch (IllegalAccessException failed) {
         throw new IllegalStateException(failed);
       }
     }
