@@ -110,3 +110,4 @@ def test_spread_is_taken_back(rows: Rows, tmp_path: Path) -> None:
             assert math.isnan(got["pop"])
             continue
         assert got["pop"] == float(variance(want["x"]) / len(want["x"]))
+    assert rows("SHOW FUNCTIONS LIKE '__w*'") == []

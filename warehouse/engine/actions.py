@@ -338,7 +338,7 @@ def _done(source: SourceText, entry: StreamingTableEntry, what: str) -> Result:
 
 
 def _without_ours(listed: DataFrame) -> DataFrame:
-    """Return what SHOW TABLES or SHOW VIEWS lists without the temporary views that stand for functions of ours."""
-    for name in {"tableName", "viewName"} & set(listed.columns):
+    """Return what SHOW lists without the views and functions that the engine alone calls."""
+    for name in {"tableName", "viewName", "function"} & set(listed.columns):
         listed = listed.where(f"NOT startswith({name}, '{RESERVED_PREFIX}')")
     return listed

@@ -128,6 +128,8 @@ class Listing:
         for name in sorted({row[0] for row in self._sql("SHOW ALL FUNCTIONS")} | set(self._engine.table_functions)):
             *place, last = name.split(".")
             home = place[-1] if place else None
+            if last.startswith(self._engine.hidden_prefix):
+                continue
             if _matches(function, last) and (home is None or _matches(schema, home)):
                 yield [CATALOG, home, last, "", 2 if last in self._engine.table_functions else 1, name]
 
