@@ -135,6 +135,9 @@ def test_names_that_look_like_patterns(house):
         house.write(f"d [x] {{y}} *?/{number}.json", f'{{"a":{number}}}\n')
     text = "CREATE STREAM s (a INT) USING json OPTIONS (path 'd [x] {y} *?'"
     assert house.refusal(f"{text})") == ("STREAM_FILE_NAME", "'d [x] {y} *?'")
+    house.write("times/10:30.json", '{"a":1}\n')
+    colon = house.refusal("CREATE STREAM s (a INT) USING json OPTIONS (path 'times')")
+    assert colon == ("STREAM_FILE_COLON", "'times'")
     house.run(f"{text}, recursiveFileLookup 'true')")
     assert house.batch("s") == house.arrived("s", "a") == [(1,), (2,), (3,)]
     house.write("days[]/day=1/1.json", '{"a":1}\n')

@@ -30,10 +30,11 @@ def check_path(spark: SparkSession, entry: StreamEntry, span: Span | None = None
 
 
 def check_file_names(entry: StreamEntry) -> None:
-    """Refuse local files that Spark's streaming source would read more than once.
+    """Refuse local files that Spark's streaming source would read more than once, and those that it cannot read.
 
     Where a file's path looks like a pattern, Spark 4.2 puts all files of the micro-batch into the scan once more
-    (SPARK-58518). A scan of partition folders or with recursiveFileLookup looks each file up once.
+    (SPARK-58518). A scan of partition folders or with recursiveFileLookup looks each file up once. Hadoop takes what
+    stands before a colon in a name for the scheme of a URI.
     """
     path = entry.option("path") or ""
     if entry.format not in FILE_FORMATS or not path.startswith("/") or _is_recursive(entry):
@@ -41,8 +42,10 @@ def check_file_names(entry: StreamEntry) -> None:
     root = path if os.path.exists(path) else fixed_folder(path) or path
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if "=" not in name and not name.startswith((".", "_"))]
-        for name in sorted(files):
-            if re.search(_WILD, f"{folder}/{name}") and not name.startswith((".", "_")):
+        for name in sorted(name for name in files if not name.startswith((".", "_"))):
+            if ":" in name:
+                fail("WAREHOUSE_STREAM_FILE_COLON", file=f"{folder}/{name}", name=entry.qualified)
+            if re.search(_WILD, f"{folder}/{name}"):
                 fail("WAREHOUSE_STREAM_FILE_NAME", file=f"{folder}/{name}", name=entry.qualified)
 
 
