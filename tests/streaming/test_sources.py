@@ -9,6 +9,7 @@ import pytest
 
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
+from warehouse.language.statements import CreateStream
 from warehouse.planning import streams
 from warehouse.streaming import bad_rows, ddl, paths, replay, sources
 
@@ -362,6 +363,10 @@ def test_names_that_exist(house):
     assert house.refusal("CREATE STREAM S (a INT) USING json OPTIONS (path 'in')") == ("STREAM_EXISTS", "S")
     assert "exists" in house.run("CREATE STREAM IF NOT EXISTS s (b INT) USING json OPTIONS (path 'nowhere')")
     assert [c.name for c in house.entry("s").columns] == ["a"]
+    declared = {"(b INT) USING json OPTIONS (path 'in')": True, "(A int)  USING json OPTIONS (path 'in')": False}
+    for text, told in declared.items():
+        statement = parse(SourceText(f"CREATE STREAM IF NOT EXISTS s {text}"))
+        assert isinstance(statement, CreateStream) and bool(ddl.unheeded(statement, house)) is told
     assert "replaced" in house.run("CREATE OR REPLACE STREAM s (s STRING) USING json OPTIONS (path 'in')")
     assert house.batch("s") == [("x",)]
 

@@ -102,7 +102,9 @@ class Actions:
             case plans.RunSpark():
                 return self._run_spark(plan, parameters, finish)
             case plans.MakeStream(statement=statement):
-                return Result(source, message=ddl.create_stream(statement, self.planner.acting()))
+                acting = self.planner.acting()
+                warnings = ddl.unheeded(statement, acting)
+                return Result(source, message=ddl.create_stream(statement, acting), warnings=warnings)
             case plans.DropStreamPlan(statement=dropped):
                 return Result(source, message=ddl.drop_stream(dropped, self.planner.acting()))
             case plans.Show(statement=asked):

@@ -20,11 +20,13 @@ from pyspark.sql.types import NullType, StructType
 from warehouse.catalog.entries import Column, Pairs, StreamEntry, qualified, quote_name
 from warehouse.catalog.here import here
 from warehouse.catalog.store import Catalog
-from warehouse.errors import Diagnostic, WarehouseError, fail
+from warehouse.errors import Diagnostic, SourceText, WarehouseError, fail
 from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.execution.spark_errors import translate
+from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
 from warehouse.planning import streams
+from warehouse.planning.canonical import canonical
 from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
 from warehouse.streaming import bad_rows, kafka, replay, sources
 from warehouse.streaming.paths import check_path, literal_path, path_exists
@@ -84,6 +86,23 @@ def create_stream(statement: CreateStream, context: Context) -> str:
     bad_rows.widen(context.spark, folder, entry.schema, entry.name, entry.columns)
     context.catalog.put_stream(entry)
     return f"stream {entry.qualified} {'replaced' if old else 'created'}"
+
+
+def unheeded(statement: CreateStream, context: Context) -> tuple[str, ...]:
+    """Return a warning where IF NOT EXISTS leaves a stream as it is that was declared in other words."""
+    old = context.catalog.stream(*streams.object_name(statement.name, context.schema))
+    if old is None or not statement.if_not_exists:
+        return ()
+    before = parse(SourceText(old.text))
+    assert isinstance(before, CreateStream)
+    if canonical(_behind_its_name(statement)) == canonical(_behind_its_name(before)):
+        return ()
+    kept = f"stream {old.qualified} stays as it was declared, as IF NOT EXISTS says: DROP it, or write OR REPLACE"
+    return (f"warning: {kept}",)
+
+
+def _behind_its_name(statement: CreateStream) -> str:
+    return statement.source.text[statement.name.span.end :]
 
 
 def _drafted(statement: CreateStream, context: Context) -> tuple[StreamEntry, StreamEntry | None]:
