@@ -84,7 +84,7 @@ def sessions(window: Sessions, relation: str, time: str, gap: str, keys: tuple[s
     proto = columns("struct(*) AS __w_all", listed, f"{micros(time)} AS ws", f"{gap} AS __w_gap")
     proto = f"SELECT *, ws + __w_gap AS we FROM (SELECT {proto} FROM {relation}) WHERE {timed} AND __w_gap > 0"
     by = f"PARTITION BY {columns(named, 'g')}"
-    united = intervals_united(Sessions(None), f"({proto})", named)
+    united = intervals_united(window, f"({proto})", named)
     return (
         f"SELECT __w_all.*, timestamp_micros(min(ws) OVER ({by})) AS window_start,"
         f" timestamp_micros(max(we) OVER ({by})) AS window_end FROM ({united})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from warehouse.dataflow.aggregates import SIGN
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
@@ -11,6 +13,7 @@ from warehouse.dataflow.windows import (
     Custom,
     Sessions,
     Sliding,
+    Window,
     are_in_time,
     assignment,
     each_window,
@@ -28,7 +31,7 @@ def assigned(query: WindowedQuery, source: str) -> str:
     """
     start, end = assignment(query.window, query.key_columns)
     inputs = tuple(f"{sql} AS a{i}" for i, sql in enumerate(query.parts.inputs))
-    time = f"CASE WHEN {is_timed(query)} THEN unix_micros(__w_time) END"
+    time = f"CASE WHEN {is_timed([query.window])} THEN unix_micros(__w_time) END"
     if isinstance(query.window, Sessions) and query.window.gap is None:
         time = f"CASE WHEN __w_gap > 0 THEN {time} END"
     elif isinstance(query.window, Custom):
@@ -40,9 +43,9 @@ def assigned(query: WindowedQuery, source: str) -> str:
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
 
 
-def is_timed(query: WindowedQuery) -> str:
+def is_timed(windows: Iterable[Window]) -> str:
     """Return SQL over ``__w_time`` that says whether the windows which it gives a row are between the ends of time."""
-    return is_in_time("unix_micros(__w_time)", reach(query.window))
+    return is_in_time("unix_micros(__w_time)", max(map(reach, windows), default=0))
 
 
 WITHDRAWN = "__w_row.change = 'delete'"

@@ -23,6 +23,7 @@ from warehouse.execution.portable import Json, unique_names, unpacked, unpacked_
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.keeping import partner
+from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.language.words import words_of_ours
@@ -45,6 +46,7 @@ __all__ = [
     "examine",
     "parse",
     "partner",
+    "quote_name",
     "split",
     "standing_in",
     "statements",

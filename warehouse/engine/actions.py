@@ -77,9 +77,9 @@ class Actions:
             fragment = plan.fragment if isinstance(plan, plans.RunSpark) else None
             said = translate(error, plan.source, fragment)
             if isinstance(plan, plans.Refresh | plans.Start | plans.Stop | plans.DropStreamingTable):
-                said = _of_its_query(said)
+                said = _of_a_step(said, makes=False)
             elif isinstance(plan, plans.MakeStreamingTable):
-                said = _of_a_new_query(said)
+                said = _of_a_step(said, makes=True)
             raise (self._of_a_variable(plan, said) or said).placed_at(place(plan)) from None
         except OSError as error:
             if not is_disk_full(error):
@@ -295,23 +295,20 @@ def place(plan: plans.Plan) -> Span | None:
     return None
 
 
-def _of_its_query(error: WarehouseError) -> WarehouseError:
-    """Return an error of a streaming table's step without places: its query stands in another statement's text."""
+def _of_a_step(error: WarehouseError, makes: bool) -> WarehouseError:
+    """Return an error of a streaming table's step with what to do about it.
+
+    Args:
+        error: it.
+        makes: it is the first step of the statement's own query; else that stands in another text, and has no place.
+    """
 
     def told(found: Diagnostic) -> Diagnostic:
         fails = (found.sqlstate or "").startswith(_OF_VALUES)
-        hint = found.hint or _LOST.get(found.condition) or (_FAILS if fails else None)
-        return replace(found, message=_ADVICE.sub("", found.message), span=None, hint=hint)
-
-    return WarehouseError(*map(told, error.diagnostics), source=error.source)
-
-
-def _of_a_new_query(error: WarehouseError) -> WarehouseError:
-    """Return an error of the first step of a streaming table's query, with what to write instead."""
-
-    def told(found: Diagnostic) -> Diagnostic:
-        fails = (found.sqlstate or "").startswith(_OF_VALUES)
-        return replace(found, message=_ADVICE.sub("", found.message), hint=found.hint or (_AVOID if fails else None))
+        lost = None if makes else _LOST.get(found.condition)
+        hint = found.hint or lost or ((_AVOID if makes else _FAILS) if fails else None)
+        message = _ADVICE.sub("", found.message)
+        return replace(found, message=message, span=found.span if makes else None, hint=hint)
 
     return WarehouseError(*map(told, error.diagnostics), source=error.source)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -192,13 +192,7 @@ class SparkAnalyzer:
 
     def is_temporary_view(self, name: Name) -> bool:
         """Say whether a name is that of a temporary view, of the session or (``global_temp``) of the process."""
-        catalog = self.spark._jsparkSession.sessionState().catalog()
-        match [part.lower() for part in name.parts]:
-            case [_]:
-                return bool(catalog.getRawTempView(name.last).isDefined())
-            case ["global_temp", _]:
-                return bool(catalog.getRawGlobalTempView(name.last).isDefined())
-        return False
+        return temporary_view(self.spark, name.parts) is not None
 
     def temporary_functions(self) -> frozenset[str]:
         """Return the names, in lower case, of the functions that the session has alone."""
@@ -224,6 +218,19 @@ class SparkAnalyzer:
     def aggregate_functions(self) -> frozenset[str]:
         """Return the names of the aggregate functions."""
         return AGGREGATES
+
+
+def temporary_view(spark: SparkSession, parts: Sequence[str]) -> Any:
+    """Return what Spark keeps of a temporary view, None where there is none; a global one is ``global_temp.name``."""
+    catalog = spark._jsparkSession.sessionState().catalog()
+    match parts:
+        case [name]:
+            found = catalog.getRawTempView(name)
+        case [schema, name] if schema.lower() == "global_temp":
+            found = catalog.getRawGlobalTempView(name)
+        case _:
+            return None
+    return found.get().tableMeta() if found.isDefined() else None
 
 
 def _delta_tables(plan: Any) -> Iterator[tuple[str, Path]]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
+from warehouse.engine import quote_name
 from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 
@@ -129,14 +130,11 @@ def quoted(parts: tuple[str, ...]) -> str:
         >>> quoted(("default", "2013 flights")), quoted(("select",))
         ('default.`2013 flights`', '`select`')
     """
-    plain = (re.fullmatch(r"[A-Za-z_]\w*", part) and part.lower() not in _SPOKEN for part in parts)
-    return ".".join(
-        p if as_it_is else "`" + p.replace("`", "``") + "`" for p, as_it_is in zip(parts, plain, strict=True)
-    )
+    return ".".join(f"`{part}`" if part.lower() in _CLAUSES else quote_name(part) for part in parts)
 
 
-_SPOKEN = frozenset(["as", "from", "join", "not", "on", "select", "table", "using", "values", "where", "with"])
-"""Words that Spark takes for a name and a reader of SQL does not."""
+_CLAUSES = frozenset(["as", "from", "not", "select", "table", "values", "where", "with"])
+"""Words that Spark takes for names, and who reads a statement for the begin of something else."""
 
 
 _TOKENS = re.compile(

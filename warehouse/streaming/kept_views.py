@@ -12,9 +12,10 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import ViewEntry
 from warehouse.catalog.store import Catalog
 from warehouse.errors import WarehouseError
+from warehouse.execution.analyzer import temporary_view
 from warehouse.language.statements import Statement
 from warehouse.language.view_scope import view_scope
-from warehouse.streaming.views import Views, changes, made_of, stored_temporary
+from warehouse.streaming.views import Views, changes, made_of
 
 Temporary = dict[str, tuple[ViewEntry, str]]
 """Temporary views by name, in lower case as a query has it, with the text that Spark was given of each."""
@@ -94,5 +95,5 @@ class KeptViews:
 
 
 def _text(spark: SparkSession, name: str) -> str:
-    found = stored_temporary(spark, name)
+    found = temporary_view(spark, name.split("."))
     return found.viewText().get() if found is not None and found.viewText().isDefined() else ""

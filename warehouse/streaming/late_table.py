@@ -42,8 +42,14 @@ class LateTable:
     def columns(self) -> tuple[Column, ...]:
         """Return what ``late_rows`` shows."""
         start, end = self._bounds
-        why, at, position = map(self._free, ("_why", "_at", "_position"))
-        added = ((start, "timestamp"), (end, "timestamp"), (why, "string"), (at, "timestamp"), (position, "string"))
+        at, position = self._free("_at"), self._free("_position")
+        added = (
+            (start, "timestamp"),
+            (end, "timestamp"),
+            (self.why, "string"),
+            (at, "timestamp"),
+            (position, "string"),
+        )
         return tuple(Column(name, kind) for name, kind in (*self._read, *added))
 
     @property
@@ -108,6 +114,7 @@ class LateTable:
     @property
     def _bounds(self) -> tuple[str, str]:
         """Return the names of the missed window's bounds: with an underscore where one of them is taken."""
-        start, end = map(self._free, ("window_start", "window_end"))
-        marks = "_" * max(len(start) - len("window_start"), len(end) - len("window_end"))
-        return f"{marks}window_start", f"{marks}window_end"
+        bounds = "window_start", "window_end"
+        while not self._taken.isdisjoint(bounds):
+            bounds = f"_{bounds[0]}", f"_{bounds[1]}"
+        return bounds

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
-from warehouse.dataflow.times import is_in_time
-from warehouse.dataflow.windows import Sessions, reach
+from warehouse.dataflow import partials
+from warehouse.dataflow.windows import Sessions, Window
 from warehouse.execution.relations import Relations
 from warehouse.planning.sources import StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
@@ -72,17 +72,14 @@ def _untimed(query: StreamingQuery, rows: DataFrame, number: int) -> DataFrame:
     return rows.selectExpr(
         *listed, "CAST(NULL AS STRING) AS __w_bad", "__w_row.position AS __w_position",
         f"CASE WHEN __w_time IS NULL THEN '{bad_rows.TIME_IS_NULL}'"
-        f" WHEN {_timed(query)} THEN '{_unplaced(query)}'"
+        f" WHEN {partials.is_timed(_windows(query))} THEN '{_unplaced(query)}'"
         f" ELSE '{bad_rows.TIME_OUT_OF_RANGE}' END AS {bad_rows.WHY}",
     )  # fmt: skip
 
 
-def _timed(query: StreamingQuery) -> str:
-    """Return SQL over ``__w_time`` that says whether all windows which it gives a row are between the ends of time."""
-    windows = [assigned.window for assigned in query.assigned]
-    if query.windowed:
-        windows.append(query.windowed.window)
-    return is_in_time("unix_micros(__w_time)", max(map(reach, windows), default=0))
+def _windows(query: StreamingQuery) -> list[Window]:
+    """Return all windows that a query gives its rows."""
+    return [*(assigned.window for assigned in query.assigned), *([query.windowed.window] if query.windowed else [])]
 
 
 def _unplaced(query: StreamingQuery) -> str:

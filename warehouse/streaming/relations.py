@@ -76,8 +76,6 @@ def function_relation(
             found = entry.columns if entry else context.analyzer.table_columns(call.argument)
             if found is None:
                 _not_found(context, call, "stream")
-            if entry:
-                schema, name = entry.schema, entry.name
             known = bad_rows.of_table(home, schema, name, found, context.analyzer)
             return bad_rows.relation(home, schema, name, known)
         if entry is None:

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import ViewEntry, quote_name
 from warehouse.catalog.store import Catalog
 from warehouse.errors import SourceText, Span, WarehouseError, fail
+from warehouse.execution.analyzer import temporary_view
 from warehouse.language.parser import parse
 from warehouse.language.statements import Explain, Generate, Name, QueryShape, QueryStatement, Statement
 from warehouse.language.view_scope import view_scope
@@ -187,7 +188,7 @@ def stored(spark: SparkSession, parts: tuple[str, ...], schema: str) -> Any:
     """Return what Spark keeps of a table or view, None where there is none."""
     jvm: Any = spark._jvm
     some = jvm.scala.Option.apply
-    if len(parts) == 1 and (found := stored_temporary(spark, parts[-1])) is not None:
+    if len(parts) == 1 and (found := temporary_view(spark, parts)) is not None:
         return found
     catalog = spark._jsparkSession.sessionState().catalog()
     identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(
@@ -197,11 +198,3 @@ def stored(spark: SparkSession, parts: tuple[str, ...], schema: str) -> Any:
         return catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
     except AnalysisException:  # a schema that is none, such as a path's format
         return None
-
-
-def stored_temporary(spark: SparkSession, name: str) -> Any:
-    """Return what Spark keeps of a temporary view, None where there is none; a global one is ``global_temp.name``."""
-    catalog = spark._jsparkSession.sessionState().catalog()
-    schema, _, last = name.rpartition(".")
-    found = catalog.getRawGlobalTempView(last) if schema else catalog.getRawTempView(last)
-    return found.get().tableMeta() if found.isDefined() else None
