@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -161,13 +163,23 @@ def _await(process: subprocess.Popen[bytes], port: int, output: Path) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    held = [socket.socket() for _ in range(count)]
-    for one in held:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
-        one.close()
-    return ports
+    """Return ports that nobody listens at and that the system gives nobody by itself.
+
+    Those that it gives out are what Spark waits at for one connection of its own Python: who asks there whether the
+    broker is up yet would be taken for that.
+    """
+    free = (port for port in random.sample(range(20_000, 32_000), 1_000) if _is_free(port))
+    return list(islice(free, count))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def _jars() -> Path:

@@ -22,6 +22,11 @@ QUICKLY = "-XX:TieredStopAtLevel=1"
 os.environ.setdefault("JAVA_TOOL_OPTIONS", QUICKLY)
 
 
+# Spark hands rows to Python at a port that the first to come uses up. Where brokers and servers come and go beside it
+# that may be somebody who looks for one of them. (No default: Java keeps the name of each such socket until it ends.)
+UNDISTURBED = {"spark.python.unix.domain.socket.enabled": "true"}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write what came out as what is expected")
 
@@ -75,6 +80,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with pytest.MonkeyPatch.context() as patch:
         if os.environ["JAVA_TOOL_OPTIONS"] == QUICKLY:  # it lives long enough to be compiled as users' engines are
             patch.delenv("JAVA_TOOL_OPTIONS")
-        opened = Engine.open(tmp_path_factory.mktemp("engine") / "warehouse")
+        opened = Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED)
     with opened as started:
         yield started

@@ -36,5 +36,5 @@ def test_a_class_of_a_jar_that_is_added_after_it_was_missed(engine: Engine, sche
     compiler.cook(SOURCE)
     with zipfile.ZipFile(tmp_path / "later.jar", "w") as jar:
         jar.writestr("later/Doubled.class", bytes(compiler.getBytecodes().get("later.Doubled")))
-    rows_of(engine, f"CREATE TEMPORARY FUNCTION doubled AS 'later.Doubled' USING JAR '{tmp_path / 'later.jar'}'")
-    assert rows_of(engine, "SELECT doubled(INT(id)) AS d FROM range(3)") == [{"d": 0}, {"d": 2}, {"d": 4}]
+    rows_of(engine, f"CREATE TEMPORARY FUNCTION added_later AS 'later.Doubled' USING JAR '{tmp_path / 'later.jar'}'")
+    assert rows_of(engine, "SELECT added_later(INT(id)) AS d FROM range(3)") == [{"d": 0}, {"d": 2}, {"d": 4}]
