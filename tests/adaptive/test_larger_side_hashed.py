@@ -61,6 +61,20 @@ LARGER = [
 ]
 
 
+def test_tables_in_memory_are_joined_as_those_of_files(people: Engine) -> None:
+    """The limit is between what the files of all columns take and those of the key: also once memory was read."""
+    for name, rows in (("placed", "orders"), ("known", "people")):
+        alike = " TBLPROPERTIES ('copartition' = 'placed')" if name == "known" else ""
+        rows_of(people, f"CREATE TABLE {name}{alike} AS SELECT * FROM {rows} DISTRIBUTE BY person")
+    plan = people.spark.table("placed")._jdf.queryExecution().optimizedPlan()
+    query = "SELECT count(*) FROM known k LEFT SEMI JOIN placed p ON k.person = p.person"
+    with settings(people, {"spark.sql.autoBroadcastJoinThreshold": str(int(0.7 * plan.stats().sizeInBytes()))}):
+        expected = planned_and_ran(people, query)
+        rows_of(people, "CACHE TABLE placed; CACHE TABLE known")
+        found = planned_and_ran(people, query)
+    assert found == expected and expected[0] == ["ShuffledHashJoin"]
+
+
 @pytest.mark.parametrize("query", LARGER)
 def test_the_larger_side_is_hashed_in_partitions(people: Engine, query: str) -> None:
     joins, rows = ran(people, query)

@@ -85,6 +85,14 @@ def test_partitions_are_left_out_where_nobody_needs_all(rows: Rows, made: None) 
     assert "Exchange hashpartitioning" not in plan(rows, joined) and rows(joined) == wanted
 
 
+def test_equal_parts_of_a_query_are_computed_once(rows: Rows, made: None) -> None:
+    rows("CREATE TABLE twice TBLPROPERTIES ('cache' = 'true') AS SELECT id AS k, id % 9 AS v FROM range(900)")
+    few = "SELECT v FROM twice GROUP BY v HAVING count(*) > 99"
+    query = f"SELECT count(*) AS n FROM m WHERE k IN ({few}) AND k + 1 IN ({few})"
+    assert rows(query) == [{"n": 8}]
+    assert "The rows once more" in "\n".join(row["plan"] for row in rows(f"EXPLAIN ANALYZE {query}"))
+
+
 def test_rows_that_were_deleted_from_files_leave_memory(rows: Rows) -> None:
     """Those of files with deletion vectors are chosen as well, and nothing that was deleted is seen."""
     rows(

@@ -86,6 +86,18 @@ def test_what_is_not_understood_leaves_everything(facts: Engine, condition: str)
     assert share(facts, condition) == 1
 
 
+def test_a_table_in_memory_is_as_large_as_its_files(facts: Engine) -> None:
+    queries = ["SELECT * FROM facts", "SELECT name FROM facts WHERE quarter = 1 AND day < '2024-02-01'"]
+    before = [size(facts, query) for query in queries]
+    list(facts.run("CACHE TABLE facts"))
+    try:
+        assert [size(facts, query) for query in queries] == before
+        with settings(facts, {SETTING: "false"}):
+            assert size(facts, queries[0]) != before[0]
+    finally:
+        list(facts.run("UNCACHE TABLE facts"))
+
+
 def test_statistics_can_be_left_out(facts: Engine) -> None:
     with settings(facts, {SETTING: "false"}):
         assert share(facts, "quarter = 1") == 1

@@ -170,6 +170,11 @@ def test_a_column_that_came_later(engine: Engine, rows: Rows) -> None:
 
 
 def test_what_is_done_can_be_seen(engine: Engine, rows: Rows, tables: None) -> None:
-    text = "SELECT sum(e * (1 - b)) FROM plain"
-    assert outcome(engine, text, True)[1] > 0
-    assert outcome(engine, text, False)[1] == 0
+    summed = "SELECT sum(e * (1 - b)) FROM plain"
+    for text in (
+        summed,
+        f"SELECT 1 IN ({summed})",
+        "SELECT k FROM plain WHERE k IN (SELECT max(k) FROM plain HAVING sum(e) > 0)",
+    ):
+        assert outcome(engine, text, True)[1] > 0, text
+        assert outcome(engine, text, False)[1] == 0, text

@@ -74,7 +74,7 @@ final class Bounds {
   }
 
   /** The scan of a plan that does nothing but read a table, or null. */
-  private static FileSourceScanExec scan(SparkPlan plan) {
+  static FileSourceScanExec scan(SparkPlan plan) {
     SparkPlan at = plan;
     while (at.children().size() == 1 && at.output().equals(((SparkPlan) at.children().head()).output())) {
       at = (SparkPlan) at.children().head();

@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet;
 import org.apache.spark.sql.catalyst.expressions.ExpressionSet$;
 import org.apache.spark.sql.catalyst.expressions.Literal;
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression$;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -38,7 +37,6 @@ import scala.Option;
 import scala.Some;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
-import scala.runtime.AbstractFunction1;
 
 /**
  * Lists the files of tables that have few of them. Delta starts a Spark job for each scan of each query to learn which
@@ -54,6 +52,12 @@ public final class FewFiles extends Rule {
 
   /** By tables, those that one query reads; each has a rule of its own. */
   private final Map versions = new HashMap();
+
+  private final Subqueries subqueries = new Subqueries() {
+    LogicalPlan of(LogicalPlan plan) {
+      return listed(plan);
+    }
+  };
 
   FewFiles(SparkSession session) {
     this.session = session;
@@ -79,7 +83,7 @@ public final class FewFiles extends Rule {
   }
 
   private LogicalPlan listed(LogicalPlan above) {
-    LogicalPlan plan = above.subqueries().isEmpty() ? above : withSubqueries(above);
+    LogicalPlan plan = subqueries.within(above);
     if (plan instanceof Aggregate && bare(plan) != null) {
       return aggregated((Aggregate) plan, bare(plan));
     }
@@ -106,22 +110,6 @@ public final class FewFiles extends Rule {
       children.addOne(listed((LogicalPlan) plan.children().apply(i)));
     }
     return (LogicalPlan) plan.withNewChildren(children.toList());
-  }
-
-  private LogicalPlan withSubqueries(LogicalPlan plan) {
-    final Rewrite within = new Rewrite() {
-      TreeNode of(TreeNode node) {
-        TreeNode known = below(node);
-        return known instanceof SubqueryExpression
-            ? (TreeNode) ((SubqueryExpression) known).withNewPlan(listed((LogicalPlan) ((SubqueryExpression) known).plan()))
-            : known;
-      }
-    };
-    return (LogicalPlan) plan.mapExpressions(new AbstractFunction1() {
-      public Object apply(Object expression) {
-        return within.of((TreeNode) expression);
-      }
-    });
   }
 
   /** What asks for no more than the log says is answered by it. */

@@ -61,11 +61,13 @@ public class Layouts {
       rules.insert(0, new Pieces());
       rules.insert(1, new Sizes());
       rules.insert(2, new Listing());
+      rules.insert(3, new Remembering());
       rules.addOne(new Summing());
       rules.addOne(new Marker());
       rules.addOne(new Caution());
       ((SparkSessionExtensions) extensions).injectPostHocResolutionRule(new Gatherer());
       ((SparkSessionExtensions) extensions).injectQueryStagePrepRule(new Choosing());
+      ((SparkSessionExtensions) extensions).injectQueryStageOptimizerRule(new Loaded());
       ((SparkSessionExtensions) extensions).injectColumnar(new ChoosingAtOnce());
     }
   }
@@ -104,6 +106,13 @@ public class Layouts {
     }
   }
 
+  /** Makes the rule of a session that knows how large tables in memory are. */
+  private static final class Remembering extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new SizesInMemory((SparkSession) session);
+    }
+  }
+
   /** Makes the rule of a session that is asked once the files are chosen. */
   private static final class Summing extends AbstractFunction1 {
     public Object apply(Object session) {
@@ -139,7 +148,14 @@ public class Layouts {
     }
   }
 
-  /** Makes the same for plans that do not adapt. */
+  /** Makes the rule of a session that reads partitions in memory once they are there. */
+  private static final class Loaded extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new LoadedTables();
+    }
+  }
+
+  /** Makes the rule that chooses partitions in memory for plans that do not adapt. */
   private static final class ChoosingAtOnce extends AbstractFunction1 {
     public Object apply(Object session) {
       return MemoryScans.columnar((SparkSession) session);

@@ -56,12 +56,22 @@ final class Share {
     }
   }
 
+  /** Those of files that stand for the others. */
+  static List some(List files) {
+    List some = new ArrayList();
+    for (int i = 0; i < files.size(); i += 1 + (files.size() - 1) / ASKED) {
+      some.add(files.get(i));
+    }
+    return some;
+  }
+
   /** The share of the rows of files that is likely left, by what is known of each: null where nothing is. */
   double of(List files) {
+    List some = some(files);
     double rows = 0;
     double left = 0;
-    for (int i = 0; i < files.size(); i += 1 + (files.size() - 1) / ASKED) {
-      Facts facts = (Facts) files.get(i);
+    for (int i = 0; i < some.size(); i++) {
+      Facts facts = (Facts) some.get(i);
       if (facts != null) {
         rows += facts.rows;
         left += facts.rows * of(facts);

@@ -193,8 +193,10 @@ final class Whole {
     if (size().multiply(factor).compareTo(MOST) >= 0 || factor.bitLength() > 62) {
       return null;
     }
+    boolean constant = value instanceof Literal && ((Literal) value).value() != null;
     return new Whole(
-        new Multiply(value, whole(factor), UNCHECKED), wanted, least.multiply(factor), greatest.multiply(factor));
+        constant ? whole(least.multiply(factor)) : new Multiply(value, whole(factor), UNCHECKED), wanted,
+        least.multiply(factor), greatest.multiply(factor));
   }
 
   static Literal whole(BigInteger value) {

@@ -47,6 +47,13 @@ public final class WholeSums extends Rule {
 
   private final SparkSession session;
 
+  /** Their own rules were asked before it was known which files they read. */
+  private final Subqueries subqueries = new Subqueries() {
+    LogicalPlan of(LogicalPlan plan) {
+      return narrowed(plan);
+    }
+  };
+
   WholeSums(SparkSession session) {
     this.session = session;
   }
@@ -55,7 +62,8 @@ public final class WholeSums extends Rule {
     return Layouts.on(session, SETTING) ? narrowed((LogicalPlan) plan) : plan;
   }
 
-  private LogicalPlan narrowed(LogicalPlan plan) {
+  private LogicalPlan narrowed(LogicalPlan above) {
+    LogicalPlan plan = subqueries.within(above);
     ListBuffer children = new ListBuffer();
     for (int i = 0; i < plan.children().size(); i++) {
       children.addOne(narrowed((LogicalPlan) plan.children().apply(i)));

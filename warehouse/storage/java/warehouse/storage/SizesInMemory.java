@@ -1,0 +1,91 @@
+package warehouse.storage;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.columnar.InMemoryRelation;
+import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.math.BigInt;
+
+/**
+ * Lets joins of tables in memory be planned as those of their files: by the bytes of these, and of them the
+ * {@link Share} that conditions likely leave. By what it takes in memory, which is several times as much and the same
+ * whatever is asked, Spark sorts or shuffles what it would send to all tasks from files.
+ */
+final class SizesInMemory extends Rule {
+  private final SparkSession session;
+
+  SizesInMemory(SparkSession session) {
+    this.session = session;
+  }
+
+  public TreeNode apply(TreeNode plan) {
+    return Layouts.on(session, WholeSums.SETTING) ? new Tables().of(plan) : plan;
+  }
+
+  private final class Tables extends Rewrite {
+    TreeNode of(TreeNode plan) {
+      TreeNode rows = plan instanceof Project ? ((Project) plan).child() : plan;
+      TreeNode table = rows instanceof Filter ? ((Filter) rows).child() : rows;
+      if (!(table instanceof InMemoryRelation)) {
+        return below(plan);
+      }
+      ListBuffer conditions = new ListBuffer();
+      if (rows instanceof Filter) {
+        split(((Filter) rows).condition(), conditions);
+      }
+      return sized((LogicalPlan) plan, (InMemoryRelation) table, conditions.toList());
+    }
+  }
+
+  private static void split(Expression condition, ListBuffer conditions) {
+    if (condition instanceof And) {
+      split(((And) condition).left(), conditions);
+      split(((And) condition).right(), conditions);
+    } else {
+      conditions.addOne(condition);
+    }
+  }
+
+  /** A plan over a table of which the files are known with what they hold of it; any other one as it is. */
+  private LogicalPlan sized(LogicalPlan plan, InMemoryRelation table, Seq conditions) {
+    FileSourceScanExec scan = Bounds.scan(table.cachedPlan());
+    if (scan == null || !(scan.relation().location() instanceof PreparedDeltaFileIndex)) {
+      return plan;
+    }
+    PreparedDeltaFileIndex index = (PreparedDeltaFileIndex) scan.relation().location();
+    List files = CollectionConverters.asJava(index.preparedScan().files());
+    long bytes = 0;
+    for (int i = 0; i < files.size(); i++) {
+      bytes += ((AddFile) files.get(i)).size();
+    }
+    BigInt rows = BigInt.apply((long) (bytes * share(index, files, conditions)));
+    BigInt columns = Scans.replaced(plan, table, new SizedInMemory(table, rows, rows)).stats().sizeInBytes();
+    return Scans.replaced(plan, table, new SizedInMemory(table, rows, columns));
+  }
+
+  private double share(PreparedDeltaFileIndex index, List files, Seq conditions) {
+    Pruning pruning = new Pruning(
+        conditions, Names.of(index),
+        ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf());
+    List some = Share.some(files);
+    List known = new ArrayList();
+    for (int i = 0; i < some.size(); i++) {
+      known.add(pruning.facts(new Path(index.path(), ((AddFile) some.get(i)).toPath())));
+    }
+    return pruning.share().of(known);
+  }
+}
