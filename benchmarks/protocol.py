@@ -112,14 +112,23 @@ def turns(
     Raises:
         WrongAnswer: at the first answer that differs.
     """
+    return [run for number in range(rounds) for run in turn(acts, number, process, differs)]
+
+
+def turn(
+    acts: Mapping[tuple[str, str], Callable[[], T]],
+    number: int,
+    process: int,
+    differs: Callable[[str, T], str | None] = lambda case, answer: None,
+) -> list[Run]:
+    """Let everybody do everything once, as ``turns`` does."""
     runs = []
-    for turn in range(rounds):
-        for (case, system), act in acts.items():
-            answers: list[T] = []
-            runs.append(timed(lambda act=act, answers=answers: answers.append(act()), case, system, turn, process))
-            print(f"round {turn} {case} {system} {runs[-1].seconds:.3f} s", file=sys.stderr, flush=True)
-            if wrong := differs(case, answers[0]):
-                raise WrongAnswer(f"{case}, {system}: {wrong}")
+    for (case, system), act in acts.items():
+        answers: list[T] = []
+        runs.append(timed(lambda act=act, answers=answers: answers.append(act()), case, system, number, process))
+        print(f"round {number} {case} {system} {runs[-1].seconds:.3f} s", file=sys.stderr, flush=True)
+        if wrong := differs(case, answers[0]):
+            raise WrongAnswer(f"{case}, {system}: {wrong}")
     return runs
 
 

@@ -1,7 +1,7 @@
 """Who runs SQL in the benchmarks: us, PySpark as a newcomer has it, PySpark tuned, DuckDB. One at a time.
 
 All offer the same few things (``System``). Spark and we live in a JVM: a process has one of them at a time, and
-``apart`` gives each a process of its own.
+``Apart`` gives each a process of its own.
 """
 
 from __future__ import annotations
@@ -129,33 +129,48 @@ def opened(system: Any) -> Iterator[Any]:
         system.close()
 
 
-def apart(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a function returns that runs in a process of its own, which is gone afterwards.
+class Apart:
+    """Work that goes on in a process of its own each time it is asked to: what a generator function yields."""
 
-    Raises:
-        RuntimeError: the function failed there, with what it said.
-    """
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    child = context.Process(target=_work, args=(there, work, arguments))
-    child.start()
-    there.close()
+    def __init__(self, work: Callable[..., Iterator[Any]], *arguments: Any):
+        context = multiprocessing.get_context("spawn")
+        self._here, there = context.Pipe()
+        self._child = context.Process(target=_work, args=(there, work, arguments))
+        self._child.start()
+        there.close()
+
+    def __next__(self) -> Any:
+        """Return what it yields next.
+
+        Raises:
+            RuntimeError: it failed there, with what it said.
+        """
+        try:
+            self._here.send(None)
+            good, outcome = self._here.recv()
+        except (EOFError, BrokenPipeError):
+            self._child.join()
+            good, outcome = False, f"its process ended with {self._child.exitcode}"
+        if not good:
+            raise RuntimeError(outcome)
+        return outcome
+
+    def close(self) -> None:
+        """Let it end, and wait for that."""
+        self._here.close()
+        self._child.join()
+
+
+def _work(pipe: Any, work: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> None:
+    steps = work(*arguments)
     try:
-        good, outcome = here.recv()
+        while True:
+            pipe.recv()
+            pipe.send((True, next(steps)))
     except EOFError:
-        good, outcome = False, f"its process ended with {child.exitcode}"
-    child.join()
-    if not good:
-        raise RuntimeError(outcome)
-    return outcome
-
-
-def _work(pipe: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    try:
-        answer = (True, work(*arguments))
+        steps.close()  # type: ignore[attr-defined]
     except Exception:
-        answer = (False, traceback.format_exc())
-    pipe.send(answer)
+        pipe.send((False, traceback.format_exc()))
 
 
 def process_of(spark: Any) -> int:

@@ -2,8 +2,8 @@
 
 One engine has the two tables four times: co-partitioned on the page's address and kept in memory, co-partitioned on
 disk, kept in memory, and on disk; the baseline is the Parquet files that all were loaded from, read in place. The ways
-take turns on the same engine. Every answer is compared with DuckDB's on the same files, and for the join it is told
-how many bytes were shuffled.
+take turns on the same engine. Every answer is compared with DuckDB's on the same files, and it is told how many bytes
+were shuffled.
 
 Usage: ``python -m benchmarks pavlo [--scale 2] [--rounds 6] [--only PATTERN] [--scratch FOLDER]``. At scale 1 there
 are 180,000 pages and 1,550,000 visits; the paper's clusters had 10,000 times as many. Writes
@@ -16,7 +16,7 @@ import re
 import shutil
 from pathlib import Path
 
-from benchmarks import answers, arguments, protocol, report, status
+from benchmarks import arguments, protocol, report, ways
 from benchmarks.pavlo import data
 from benchmarks.systems import HEAP, Duck, Warehouse, opened
 
@@ -73,30 +73,15 @@ def main(given: list[str]) -> int:
         load(system, files)
         with opened(Duck({name: folder / "*.parquet" for name, folder in files.items()})) as duck:
             expected = {name: duck.run(text) for name, text in queries.items()}
-        shuffled: dict[str, dict[str, int]] = {}
-
-        def asked(number: int, text: str):  # type: ignore[no-untyped-def]
-            system.spark.catalog.setCurrentDatabase(f"way{number}")
-            return system.run(text)
-
-        ways = (*WAYS, PLAIN)
-        acts = {
-            (query, way): lambda number=number, text=text: asked(number, text)
-            for query, text in queries.items() for number, way in enumerate(ways)
-        }  # fmt: skip
-        runs = protocol.turns(
-            acts, chosen.rounds, system.process, lambda q, a: answers.difference(queries[q], a, expected[q])
-        )
-        for (query, way), act in acts.items():
-            with status.watched(system.spark) as seen:
-                act()
-            shuffled.setdefault(query, {})[way] = seen.shuffled
-    sizes = report.table(["", *ways], [[q, *(f"{n / 1e6:.1f}" for n in by.values())] for q, by in shuffled.items()])
+        names = (*WAYS, PLAIN)
+        runs, seen = ways.timed(system, queries, names, expected, chosen.rounds)
+    shuffled = {query: {way: seen[query, way].shuffled for way in names} for query in queries}
+    sizes = report.table(["", *names], [[q, *(f"{n / 1e6:.1f}" for n in by.values())] for q, by in shuffled.items()])
     text = "\n\n".join((
         f"Pavlo et al. at scale {chosen.scale:g}: the median (least–greatest) of {chosen.rounds - 1} runs;"
         f" {protocol.machine()}. Every answer equals DuckDB's.",
-        "Seconds by the clock:", protocol.compared(runs, ways[0]),
-        "Seconds in which cores were busy:", protocol.compared(runs, ways[0], "cpu"),
+        "Seconds by the clock:", protocol.compared(runs, names[0]),
+        "Seconds in which cores were busy:", protocol.compared(runs, names[0], "cpu"),
         "Megabytes shuffled:", sizes,
     ))  # fmt: skip
     report.keep("pavlo", text, {"scale": chosen.scale, "runs": runs, "shuffled": shuffled})

@@ -1,11 +1,12 @@
 """TPC-H: the 22 queries, with their validation parameters, on data that is generated once.
 
-We have the data in tables that this project's own statements make; the others have the same rows: PySpark as a
-newcomer has it and PySpark tuned on Parquet files, DuckDB on the same files and on tables of its own. Each runs in a
-process of its own, one after the other, so that none shares memory with an idle peer. Every answer of every run is
-compared with DuckDB's, and DuckDB's with the reference answers where the scale factor has them.
+We have the data in tables that this project's own statements make, as files, and as files that are kept in memory. The
+others have the same rows: PySpark as a newcomer has it and PySpark tuned on Parquet files, DuckDB on the same files and
+on tables of its own. Each has a process of its own, and they take turns, a round of all queries each, so that an hour
+in which the machine is slow is slow for all; the memory of all of them has to be there at once. Every answer of every
+run is compared with DuckDB's, and DuckDB's with the reference answers where the scale factor has them.
 
-Usage: ``python -m benchmarks tpch [--scale 1] [--rounds 6] [--only q1,q5] [--systems warehouse,newcomer,…]
+Usage: ``python -m benchmarks tpch [--scale 1] [--rounds 6] [--only q1,q5] [--systems "memory,warehouse,newcomer,…"]
 [--scratch FOLDER] [--profile q9]``. Writes ``benchmarks/out/tpch.{md,json,svg}``; ``--profile`` runs one query of
 ours and shows where its time goes.
 """
@@ -13,10 +14,11 @@ ours and shows where its time goes.
 from __future__ import annotations
 
 import shutil
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,52 +26,55 @@ import pyarrow as pa
 
 from benchmarks import answers, arguments, protocol, report
 from benchmarks.profile import profile
-from benchmarks.systems import HEAP, Duck, Newcomer, Tuned, Warehouse, apart, opened
+from benchmarks.systems import HEAP, Apart, Duck, Newcomer, Tuned, Warehouse, opened
 from benchmarks.tpch import data, layout
 
-OURS = "warehouse"
+OURS = {"memory": True, "warehouse": False}
+"""Our own, and whether the tables are in memory."""
+
 OPENED: Mapping[str, Callable[[Mapping[str, Path]], Any]] = {
     "newcomer": Newcomer,
     "tuned": Tuned,
     "DuckDB on Parquet": Duck,
     "DuckDB": lambda files: Duck(files, own_tables=True),
 }
-SYSTEMS = (OURS, *OPENED)
+SYSTEMS = (*OURS, *OPENED)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a system did: its runs, the most memory it held, and the seconds that making its tables took."""
+class Held:
+    """The most memory that a system held, and the seconds that making its tables took."""
 
-    runs: list[protocol.Run]
     memory: int
     loading: float
 
 
-def warehouse(folder: Path, files: Mapping[str, Path]) -> tuple[Warehouse, float]:
+def warehouse(folder: Path, files: Mapping[str, Path], in_memory: bool) -> tuple[Warehouse, float]:
     """Return our engine with the tables made in a new folder, and the seconds that this took."""
     shutil.rmtree(folder, ignore_errors=True)
     system = Warehouse.open(folder, {"memory": HEAP})
     begun = time.perf_counter()
-    for statement in layout.statements(files):
+    for statement in layout.statements(files, in_memory):
         system.run(statement)
     return system, time.perf_counter() - begun
 
 
 def measured(
-    name: str, folder: Path, files: Mapping[str, Path], queries: Mapping[str, str], rounds: int,
-    expected: Mapping[str, pa.Table],
-) -> Outcome:  # fmt: skip
-    """Return what one system does; for a process of its own."""
+    name: str, folder: Path, files: Mapping[str, Path], queries: Mapping[str, str], expected: Mapping[str, pa.Table]
+) -> Iterator[tuple[list[protocol.Run], Held]]:
+    """Yield the runs of one round after the other, and what was held so far; for a process of its own."""
     begun = time.perf_counter()
-    if name == OURS:
-        system, loading = warehouse(folder, files)
+    if name in OURS:
+        system, loading = warehouse(folder / name, files, OURS[name])
     else:
         system, loading = OPENED[name](files), time.perf_counter() - begun
     with opened(system):
         acts = {(query, name): lambda text=text: system.run(text) for query, text in queries.items()}
-        runs = protocol.turns(acts, rounds, system.process, lambda q, a: answers.difference(queries[q], a, expected[q]))
-        return Outcome(runs, protocol.peak_memory(system.process), loading)
+        for turn in count():
+            runs = protocol.turn(
+                acts, turn, system.process, lambda q, a: answers.difference(queries[q], a, expected[q])
+            )
+            yield runs, Held(protocol.peak_memory(system.process), loading)
 
 
 def expectations(scale: float, files: Mapping[str, Path], queries: Mapping[str, str]) -> dict[str, pa.Table]:
@@ -101,19 +106,22 @@ def main(given: list[str]) -> int:
     for unknown in [s for s in systems if s not in SYSTEMS] + [q for q in wanted if q not in queries]:
         parser.error(f"{unknown} is not known; there are {', '.join((*SYSTEMS, *queries))}")
     queries = {name: queries[name] for name in wanted or queries}
-    folder = chosen.scratch / "warehouse"
+    folder = chosen.scratch / "tpch-warehouses"
     if chosen.profile:
-        system, _ = warehouse(folder, files)
+        system, _ = warehouse(folder / "profiled", files, OURS.get(systems[0], False))
         with opened(system):
             print(profile(system.spark, lambda: system.run(queries[chosen.profile])))
         return 0
     expected = expectations(chosen.scale, files, queries)
-    outcomes = {}
-    for name in systems:
-        print(f"{name}: {protocol.machine()}", file=sys.stderr, flush=True)
-        outcomes[name] = apart(measured, name, folder, files, queries, chosen.rounds, expected)
-    runs = [run for outcome in outcomes.values() for run in outcome.runs]
-    mine = OURS if OURS in systems else systems[0]
+    runs, outcomes = list[protocol.Run](), dict[str, Held]()
+    with ExitStack() as stack:
+        found = {name: stack.enter_context(closing(Apart(measured, name, folder, files, queries, expected)))
+                 for name in systems}  # fmt: skip
+        for _ in range(chosen.rounds):
+            for name, each in found.items():
+                own, outcomes[name] = next(each)
+                runs += own
+    mine = next((name for name in OURS if name in systems), systems[0])
     held = report.table(
         ["", "most memory", "tables made in"],
         [[name, f"{o.memory / 2**30:.1f} GiB", f"{o.loading:.1f} s"] for name, o in outcomes.items()],
@@ -125,6 +133,6 @@ def main(given: list[str]) -> int:
         "Seconds by the clock:", protocol.compared(runs, mine),
         "Seconds in which cores were busy:", protocol.compared(runs, mine, "cpu"), held,
     ))  # fmt: skip
-    report.keep("tpch", text, {"scale": chosen.scale, "outcomes": outcomes})
+    report.keep("tpch", text, {"scale": chosen.scale, "runs": runs, "held": outcomes})
     protocol.picture("tpch", f"TPC-H at scale factor {chosen.scale:g}", runs)
     return 0

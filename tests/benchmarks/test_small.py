@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 QUERIES = os.environ.get("TPCH", "q3,q13,q16,q21").split(",")
 
 
-def test_tpch_has_the_reference_answers(engine: Engine, schema: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_tpch_has_the_reference_answers(engine: Engine, schema: str, tmp_path: Path, in_memory: bool) -> None:
     """At scale factor 0.01, DuckDB's answers are the reference and ours are DuckDB's."""
     system = Warehouse(engine)
     files, queries = tpch.data.files(tmp_path, 0.01), tpch.data.queries()
     assert list(queries) == [f"q{number}" for number in range(1, 23)]
     queries = queries if QUERIES == ["all"] else {name: queries[name] for name in QUERIES}
-    for statement in tpch.layout.statements(files):
+    for statement in tpch.layout.statements(files, in_memory):
         system.run(statement)
     expected = tpch.expectations(0.01, files, queries)
     wrong = {
