@@ -46,6 +46,11 @@ def test_a_common_table_expression_is_no_dependency(project: Load) -> None:
     assert paths(built) == ["a.sql", "x.sql"]
 
 
+def test_what_stands_before_a_common_table_expression_of_its_name_is_one(project: Load) -> None:
+    text = "WITH y AS (SELECT a FROM x), x AS (SELECT 1) SELECT * FROM y, x"
+    assert paths(project({"x.sql": "CREATE TABLE x (a INT)", "a.sql": text})) == ["x.sql", "a.sql"]
+
+
 def test_a_single_query_becomes_what_its_config_says(project: Load) -> None:
     built = project(
         {

@@ -467,7 +467,8 @@ class QueryShape:
     def cte_of(self, relation: RelationReference) -> Cte | None:
         """Return the common table expression that a relation names, None when it names something else.
 
-        Inside a common table expression's own query its name means what it means outside.
+        Before it, so in the queries of those that stand before it in its list, its name means what it means outside; so
+        it does in its own query, unless it is recursive.
         """
         if len(relation.name.parts) != 1:
             return None
@@ -475,7 +476,9 @@ class QueryShape:
         found = (
             cte
             for cte in self.ctes
-            if cte.name.strip("`").lower() == name and cte.scope.covers(place) and not cte.query.covers(place)
+            if cte.name.strip("`").lower() == name
+            and cte.scope.covers(place)
+            and (cte.query.end <= place.start or (cte.recursive and cte.query.covers(place)))
         )
         return min(found, key=lambda cte: cte.scope.end - cte.scope.start, default=None)
 

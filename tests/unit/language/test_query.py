@@ -165,6 +165,17 @@ def test_ctes_have_a_scope() -> None:
     assert [r.name.last for r in found.relations] == ["c", "a", "b"]
 
 
+def test_a_cte_stands_for_its_name_behind_it() -> None:
+    def meant(text: str) -> list[bool]:
+        found = shape(text)
+        return [found.cte_of(relation) is not None for relation in found.relations]
+
+    listed = "WITH a AS (SELECT * FROM t), t AS (SELECT * FROM a), b AS (SELECT * FROM t) SELECT * FROM t, x.t"
+    assert meant(listed) == [False, True, True, True, False]
+    assert meant("WITH t AS (SELECT * FROM t) SELECT * FROM t") == [False, True]
+    assert meant("WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT * FROM t") == [True, True]
+
+
 def test_blocks_at_any_depth() -> None:
     text = (
         "SELECT (SELECT max(x) FROM a WINDOW GLOBAL) m FROM (SELECT y FROM b TRIGGER NEVER) q "
