@@ -57,6 +57,8 @@ _WAYS_OUT = {
     "DELTA_SCHEMA_CHANGED": "REFRESH STREAMING TABLE … FULL reads the table as it is now.",
     "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE": "A Delta table needs no ANALYZE and no REPAIR: its files tell their sizes and"
     " values, which partition_stats('t') shows. LOAD DATA is INSERT INTO t SELECT * FROM parquet.`folder`.",
+    "UNBOUND_SQL_PARAMETER": "warehouse-sql --param NAME=VALUE gives :NAME a value; so does the program that runs a"
+    " statement, and without one the value is written itself.",
     "TABLE_OR_VIEW_NOT_FOUND": "SHOW TABLES lists what there is; a stream is read with FROM STREAM.",
 }
 """What to do about errors of Spark and Delta that say nothing of it, by the beginning of their condition."""
