@@ -87,11 +87,15 @@ def peak_memory(process: int) -> int:
     return int(line.split()[1]) * 1024
 
 
+def memory() -> int:
+    """Return the bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def machine() -> str:
     """Return a line on the machine: cores, memory, and how many processes wanted a core in the last minute."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     cores = len(os.sched_getaffinity(0))
-    return f"{cores} cores, {memory / 2**30:.0f} GiB of memory, load {os.getloadavg()[0]:.1f}"
+    return f"{cores} cores, {memory() / 2**30:.0f} GiB of memory, load {os.getloadavg()[0]:.1f}"
 
 
 class WrongAnswer(Exception):

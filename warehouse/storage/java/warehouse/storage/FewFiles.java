@@ -150,7 +150,8 @@ public final class FewFiles extends Rule {
     return plain ? (LogicalRelation) plan : null;
   }
 
-  private static void split(Expression condition, ListBuffer conditions) {
+  /** Add the parts of a condition that hold for each row that is left, and say the same for the same row. */
+  static void split(Expression condition, ListBuffer conditions) {
     if (condition instanceof And) {
       split(((And) condition).left(), conditions);
       split(((And) condition).right(), conditions);

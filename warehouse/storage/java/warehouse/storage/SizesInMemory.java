@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.expressions.And;
-import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -45,18 +43,9 @@ final class SizesInMemory extends Rule {
       }
       ListBuffer conditions = new ListBuffer();
       if (rows instanceof Filter) {
-        split(((Filter) rows).condition(), conditions);
+        FewFiles.split(((Filter) rows).condition(), conditions);
       }
       return sized((LogicalPlan) plan, (InMemoryRelation) table, conditions.toList());
-    }
-  }
-
-  private static void split(Expression condition, ListBuffer conditions) {
-    if (condition instanceof And) {
-      split(((And) condition).left(), conditions);
-      split(((And) condition).right(), conditions);
-    } else {
-      conditions.addOne(condition);
     }
   }
 
