@@ -17,7 +17,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -41,7 +41,7 @@ OPENED: Mapping[str, Callable[[Mapping[str, Path]], Any]] = {
 }
 SYSTEMS = (*OURS, *OPENED)
 JVM = 7 * 2**30
-"""As many bytes a Spark with that heap may come to hold; DuckDB holds a tenth of it."""
+"""As many bytes a Spark with that heap is given room for; DuckDB takes what is left."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def main(given: list[str]) -> int:
     in_turn = JVM * sum("DuckDB" not in name for name in systems) <= protocol.memory()
     for group in [systems] if in_turn else [[name] for name in systems]:
         with ExitStack() as stack:
-            found = {name: stack.enter_context(closing(Apart(measured, name, folder, files, queries, expected)))
+            found = {name: stack.enter_context(opened(Apart(measured, name, folder, files, queries, expected)))
                      for name in group}  # fmt: skip
             for _ in range(chosen.rounds):
                 for name, each in found.items():

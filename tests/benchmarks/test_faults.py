@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 
 from benchmarks import faults
-from benchmarks.systems import Apart
+from benchmarks.systems import Apart, opened
 
 
 @pytest.mark.skipif(not os.environ.get("FAULTS"), reason="FAULTS=1 starts a cluster and kills parts of it")
 def test_an_executor_is_lost() -> None:
     """Rows that differ end it. The executors compile nothing of ours: that they answer shows that they need not."""
-    with closing(Apart(measured)) as work:
+    with opened(Apart(measured)) as work:
         runs, happened = next(work)
     assert len(runs) == len(happened) == 12
     for fault in happened:

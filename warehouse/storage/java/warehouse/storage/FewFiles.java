@@ -54,7 +54,7 @@ public final class FewFiles extends Rule {
   private final Map versions = new HashMap();
 
   private final Subqueries subqueries = new Subqueries() {
-    LogicalPlan of(LogicalPlan plan) {
+    LogicalPlan become(LogicalPlan plan) {
       return listed(plan);
     }
   };

@@ -56,21 +56,17 @@ final class SizesInMemory extends Rule {
       return plan;
     }
     PreparedDeltaFileIndex index = (PreparedDeltaFileIndex) scan.relation().location();
-    List files = CollectionConverters.asJava(index.preparedScan().files());
-    long bytes = 0;
-    for (int i = 0; i < files.size(); i++) {
-      bytes += ((AddFile) files.get(i)).size();
-    }
-    BigInt rows = BigInt.apply((long) (bytes * share(index, files, conditions)));
+    double share = conditions.isEmpty() ? 1 : share(index, conditions);
+    BigInt rows = BigInt.apply((long) (index.sizeInBytes() * share));
     BigInt columns = Scans.replaced(plan, table, new SizedInMemory(table, rows, rows)).stats().sizeInBytes();
     return Scans.replaced(plan, table, new SizedInMemory(table, rows, columns));
   }
 
-  private double share(PreparedDeltaFileIndex index, List files, Seq conditions) {
+  private double share(PreparedDeltaFileIndex index, Seq conditions) {
     Pruning pruning = new Pruning(
         conditions, Names.of(index),
         ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf());
-    List some = Share.some(files);
+    List some = Share.some(CollectionConverters.asJava(index.preparedScan().files()));
     List known = new ArrayList();
     for (int i = 0; i < some.size(); i++) {
       known.add(pruning.facts(new Path(index.path(), ((AddFile) some.get(i)).toPath())));

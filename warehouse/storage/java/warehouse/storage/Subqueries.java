@@ -8,12 +8,12 @@ import scala.runtime.AbstractFunction1;
 /** What becomes of the subqueries of a plan: those that are joins in the end are expressions while rules are asked. */
 abstract class Subqueries extends Rewrite {
   /** What becomes of a subquery's plan. */
-  abstract LogicalPlan of(LogicalPlan plan);
+  abstract LogicalPlan become(LogicalPlan plan);
 
   final TreeNode of(TreeNode expression) {
     TreeNode known = below(expression);
     return known instanceof SubqueryExpression
-        ? (TreeNode) ((SubqueryExpression) known).withNewPlan(of((LogicalPlan) ((SubqueryExpression) known).plan()))
+        ? (TreeNode) ((SubqueryExpression) known).withNewPlan(become((LogicalPlan) ((SubqueryExpression) known).plan()))
         : known;
   }
 

@@ -49,7 +49,7 @@ public final class WholeSums extends Rule {
 
   /** Their own rules were asked before it was known which files they read. */
   private final Subqueries subqueries = new Subqueries() {
-    LogicalPlan of(LogicalPlan plan) {
+    LogicalPlan become(LogicalPlan plan) {
       return narrowed(plan);
     }
   };
