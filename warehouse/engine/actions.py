@@ -150,7 +150,7 @@ class Actions:
         self._drop_all(plan.drops)
         for evaluation in plan.evaluations:
             self.learning.models.measure(evaluation, parameters)
-        with shared.kept.reshaped(self.spark, plan.reshapes, schema):
+        with shared.kept.reshaped(self.spark, plan.reshapes, schema), shared.kept.spread(plan.keeping) as placed:
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
         if plan.forget_view:
             shared.catalog.drop_view(plan.forget_view.schema, plan.forget_view.name)
@@ -158,7 +158,7 @@ class Actions:
             shared.views.remember(self.spark, plan.keep_view)
             shared.serve_models()  # the view may ask models, and be read in sessions that do not
         result = finish(plan.source, _without_ours(frame) if plan.lists else frame, lambda: None)
-        warnings = shared.kept.keep(self.spark, plan.keeping, self.planner.schema) if plan.keeping else []
+        warnings = shared.kept.keep(self.spark, plan.keeping, schema, placed) if plan.keeping else []
         return replace(result, warnings=tuple(warnings))
 
     def _drop_all(self, entries: Held) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,9 @@ def compile_ahead(gateway: Any) -> None:
         "WholeSums",
         "Careful",
         "PiecesOfLike",
+        "Spreads",
+        "SpreadTransaction",
+        "Spread",
     ):
         java_sources.load(gateway, SOURCES, f"warehouse.storage.{name}")
     java_sources.keep(gateway, SOURCES)
@@ -102,8 +105,32 @@ class KeptTables:
 
     # ---------------------------------------------------------------- after a statement
 
-    def keep(self, spark: SparkSession, keeping: Keeping, schema: str) -> list[str]:
-        """Do what a statement that has run asks for its table; return what there is to warn of."""
+    @contextmanager
+    def spread(self, keeping: Keeping | None) -> Iterator[list[str]]:
+        """Let a statement write a distributed table without a shuffle where that pays.
+
+        Yields:
+            a list, which gets the names of the files that were written so when the statement has run.
+        """
+        placed: list[str] = []
+        if keeping is None or keeping.distribution is None or not self._gathers:
+            yield placed
+            return
+        spreading = self._layouts.spreading()
+        try:
+            yield placed
+        finally:
+            placed.extend(spreading.end())
+
+    def keep(self, spark: SparkSession, keeping: Keeping, schema: str, placed: Iterable[str] = ()) -> list[str]:
+        """Do what a statement that has run asks for its table; return what there is to warn of.
+
+        Args:
+            spark: the session that ran it.
+            keeping: what it asks for.
+            schema: where its names are looked up.
+            placed: names of files whose rows are known to be in their partitions.
+        """
         name = ".".join(quote_name(part) for part in keeping.table.parts)
         path = _path(spark, keeping.table, schema)
         if path is None:
@@ -111,7 +138,7 @@ class KeptTables:
         with self._guard:
             warnings = []
             if keeping.distribution:
-                warnings = self._verified(spark, path, name, keeping.distribution, keeping.afresh)
+                warnings = self._verified(spark, path, name, keeping.distribution, keeping.afresh, set(placed))
             cache = keeping.cache
             if keeping.former and _qualified(keeping.former, schema) in self._records.cached:
                 self._records.cached.discard(_qualified(keeping.former, schema))
@@ -146,7 +173,7 @@ class KeptTables:
             self._records.cached.add(name)
 
     def _verified(
-        self, spark: SparkSession, path: str, name: str, distribution: Distribution, afresh: bool
+        self, spark: SparkSession, path: str, name: str, distribution: Distribution, afresh: bool, placed: set[str]
     ) -> list[str]:
         """Look whether the rows of new files are where their keys say; what was looked at before counts."""
         version, identity, *files = self._layouts.files(spark._jsparkSession, path)
@@ -160,7 +187,7 @@ class KeptTables:
         new = there - good - bad
         if before and afresh:
             good, bad, new = set(), set(), there
-        odd = strangers(self._layouts, spark, path, new, distribution)
+        odd = strangers(self._layouts, spark, path, new - placed, distribution)
         found = Verified(
             identity, int(version), distribution.keys, distribution.partitions,
             tuple(sorted(there - bad - odd)), tuple(sorted(bad | odd)),

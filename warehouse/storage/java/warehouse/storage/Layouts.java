@@ -194,6 +194,11 @@ public class Layouts {
     return snapshot.deltaLog().createDataFrame(snapshot, chosen.toList(), false, Option.empty());
   }
 
+  /** Let what this thread writes by keys be written without a shuffle, until it is told to end. */
+  public Spreads spreading() {
+    return Spreads.begin();
+  }
+
   /** Begin to write some files of a table anew. */
   public Rewriting rewriting(SparkSession session, String path) {
     snapshot(session, path);

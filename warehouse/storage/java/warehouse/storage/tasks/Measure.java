@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.math.Ordering;
 
@@ -17,8 +18,8 @@ import scala.math.Ordering;
 abstract class Measure {
   long nulls;
 
-  /** Look at a row, which `joined` has beside the aggregation's buffer. */
-  abstract void take(InternalRow row, InternalRow joined);
+  /** Look at a row, which `joined` has beside the aggregation's buffer; if `whole`, none of its values is NULL. */
+  abstract void take(InternalRow row, InternalRow joined, boolean whole);
 
   /** As Spark keeps a value of the column; null where there was none, or where it was not asked for. */
   abstract Object least();
@@ -50,8 +51,8 @@ abstract class Measure {
       this.ordinal = ordinal;
     }
 
-    void take(InternalRow row, InternalRow joined) {
-      if (row.isNullAt(ordinal)) {
+    void take(InternalRow row, InternalRow joined, boolean whole) {
+      if (!whole && row.isNullAt(ordinal)) {
         nulls++;
       }
     }
@@ -80,8 +81,8 @@ abstract class Measure {
       this.narrow = type.equals(DataTypes.IntegerType) || type.equals(DataTypes.DateType);
     }
 
-    void take(InternalRow row, InternalRow joined) {
-      if (row.isNullAt(ordinal)) {
+    void take(InternalRow row, InternalRow joined, boolean whole) {
+      if (!whole && row.isNullAt(ordinal)) {
         nulls++;
         return;
       }
@@ -114,30 +115,54 @@ abstract class Measure {
     }
   }
 
-  /** Texts, compared byte by byte; a row's are in memory that the next row takes. */
+  /**
+   * Texts, compared byte by byte; a row's are in memory that the next row takes. Of most the first eight bytes, as an
+   * unsigned number whose sign is turned, tell that they are neither.
+   */
   private static final class Text extends Measure {
     private final int ordinal;
     private UTF8String least;
     private UTF8String greatest;
+    private long leastPrefix;
+    private long greatestPrefix;
 
     Text(int ordinal) {
       this.ordinal = ordinal;
     }
 
-    void take(InternalRow row, InternalRow joined) {
-      if (row.isNullAt(ordinal)) {
+    void take(InternalRow row, InternalRow joined, boolean whole) {
+      if (!whole && row.isNullAt(ordinal)) {
         nulls++;
+        return;
+      }
+      if (least != null && row instanceof UnsafeRow && between((UnsafeRow) row)) {
         return;
       }
       UTF8String value = row.getUTF8String(ordinal);
       if (least == null) {
         least = value.copy();
         greatest = least;
+        leastPrefix = value.getPrefix() ^ Long.MIN_VALUE;
+        greatestPrefix = leastPrefix;
       } else if (value.binaryCompare(least) < 0) {
         least = value.copy();
+        leastPrefix = value.getPrefix() ^ Long.MIN_VALUE;
       } else if (value.binaryCompare(greatest) > 0) {
         greatest = value.copy();
+        greatestPrefix = value.getPrefix() ^ Long.MIN_VALUE;
       }
+    }
+
+    /** Whether the first bytes of a row's text say that it is neither; the row has whole words of it. */
+    private boolean between(UnsafeRow row) {
+      long place = row.getLong(ordinal);
+      int bytes = (int) place;
+      if (bytes == 0) {
+        return false;
+      }
+      long word = Long.reverseBytes(Platform.getLong(row.getBaseObject(), row.getBaseOffset() + (place >> 32)));
+      long prefix = (bytes < 8 ? word & -1L << 64 - 8 * bytes : word) ^ Long.MIN_VALUE;
+      return prefix > leastPrefix && prefix < greatestPrefix;
     }
 
     Object least() {
@@ -161,7 +186,7 @@ abstract class Measure {
       this.ordering = bounded ? TypeUtils.getInterpretedOrdering(column.dataType()) : null;
     }
 
-    void take(InternalRow row, InternalRow joined) {
+    void take(InternalRow row, InternalRow joined, boolean whole) {
       Object value = column.eval(joined);
       if (value == null) {
         nulls++;

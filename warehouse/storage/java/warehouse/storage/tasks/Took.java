@@ -9,6 +9,7 @@ import scala.collection.immutable.Seq;
 /** The tally in the buffer, once it has taken a row: children are the buffer and the columns. */
 final class Took extends Own {
   /** Of the pair that Delta's projection makes of the buffer and the row. */
+  private static final int BUFFER = 0;
   private static final int ROW = 1;
 
   private final boolean[] bounded;
@@ -19,7 +20,7 @@ final class Took extends Own {
   }
 
   public Object eval(InternalRow joined) {
-    Tally tally = (Tally) child(0).eval(joined);
+    Tally tally = (Tally) joined.getStruct(BUFFER, 1).get(0, Gathered.TALLY);
     if (tally == null) {
       tally = new Tally(measures());
     }

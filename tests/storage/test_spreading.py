@@ -1,0 +1,151 @@
+"""Distributed tables that are written without a shuffle: each row is in its partition's file, as with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.statements import Rows, rows_shuffled
+from warehouse.engine import Engine, WarehouseError
+
+WIDE = ", ".join(f"CAST(NULL AS BINARY) AS c{number}" for number in range(20))
+"""Columns that make rows long, as far as Spark knows, which are quickly written."""
+LARGE = f"SELECT id AS k, id % 9 AS day, IF(id % 7 = 0, NULL, concat('n', id % 1000)) AS name, {WIDE}"
+LARGE += " FROM range(0, {}, 1, {})"
+BY_NAME = "sum(hash(*)) AS s, count(*) AS n"
+
+
+@pytest.fixture(scope="module")
+def rows(engine: Engine) -> Iterator[Rows]:
+    for each in rows_shuffled(engine, "spreading"):
+        each(f"CREATE VIEW large AS {LARGE.format(80_000, 2)}")
+        yield each
+
+
+def made(rows: Rows, name: str, query: str, keys: str, clauses: str = "", after: str = "") -> str:
+    """Make a distributed table; return what ran."""
+    (told,) = rows(f"EXPLAIN ANALYZE CREATE TABLE {name} {clauses} AS {query} DISTRIBUTE BY {keys} {after}")
+    return str(told["plan"])
+
+
+def placed(rows: Rows, table: str, keys: str, partitions: int = 8) -> list[Path]:
+    """Return a table's files, each of which holds rows of the partition that it is named after alone."""
+    found = rows(
+        f"SELECT _metadata.file_path AS file, array_distinct(collect_list(pmod(hash({keys}), {partitions}))) AS numbers"
+        f" FROM {table} GROUP BY 1"
+    )
+    for row in found:
+        assert row["numbers"] == [int(row["file"].rpartition("/")[2].split("-")[1])]
+    return [Path(unquote(urlparse(row["file"]).path)) for row in found]
+
+
+def in_place(rows: Rows, table: str, keys: str) -> bool:
+    """Say whether a table is read as distributed."""
+    return "Exchange hash" not in str(rows(f"EXPLAIN SELECT {keys}, count(*) FROM {table} GROUP BY {keys}")[0]["plan"])
+
+
+def test_rows_of_many_tasks_are_written_without_a_shuffle(rows: Rows) -> None:
+    told = made(rows, "spread", "SELECT * FROM large", "k")
+    assert "Spread hashpartitioning(k, 8)" in told and "Shuffle" not in told
+    files = placed(rows, "spread", "k")
+    assert len(files) == 16
+    assert pq.read_schema(files[0]).names == pq.read_schema(placed(rows, "spread", "k")[-1]).names
+    assert pq.read_schema(files[0]).names[:3] == ["k", "day", "name"] and len(pq.read_schema(files[0]).names) == 23
+    assert in_place(rows, "spread", "k")
+    assert rows(f"SELECT {BY_NAME} FROM spread") == rows(f"SELECT {BY_NAME} FROM large")
+
+
+def test_what_is_written_is_what_a_shuffle_writes(rows: Rows) -> None:
+    """The rows of each partition, Delta's statistics of them, the table's properties, and the session's settings."""
+    rows("SET warehouse.spreading = false")
+    assert "Shuffle" in made(rows, "shuffled", "SELECT * FROM large", "name, day")
+    rows("RESET warehouse.spreading")
+    assert "Shuffle" not in made(rows, "unshuffled", "SELECT * FROM large", "name, day")
+    sums = "SELECT pmod(hash(name, day), 8) AS part, sum(hash(k, day, name)) AS s, count(*) AS n FROM {} GROUP BY 1"
+    assert sorted(map(str, rows(sums.format("unshuffled")))) == sorted(map(str, rows(sums.format("shuffled"))))
+    of_columns = (
+        "SELECT partition, column, sum(rows) AS n, sum(nulls) AS nulls, min(CAST(min AS INT)) AS least"
+        " FROM partition_stats('{}') WHERE column IN ('k', 'day') GROUP BY ALL ORDER BY ALL"
+    )
+    assert rows(of_columns.format("unshuffled")) == rows(of_columns.format("shuffled"))
+    properties = "SHOW TBLPROPERTIES {}"
+    assert rows(properties.format("unshuffled")) == rows(properties.format("shuffled"))
+    assert rows("SET spark.sql.maxConcurrentOutputFileWriters")[0]["value"] == "0"
+
+
+def test_little_that_many_tasks_read_is_shuffled(rows: Rows) -> None:
+    """Or there were a file of each task in each partition."""
+    assert "Shuffle" in made(rows, "few", "SELECT id AS k FROM range(0, 1000, 1, 3)", "k")
+    assert len(placed(rows, "few", "k")) == 8
+
+
+def test_little_that_one_task_reads_is_not(rows: Rows) -> None:
+    assert "Shuffle" not in made(rows, "one", "SELECT id AS k FROM range(0, 1000, 1, 1)", "k")
+    assert len(placed(rows, "one", "k")) == 8
+
+
+def test_much_that_one_task_reads_is_shuffled(rows: Rows) -> None:
+    """All cores are to write."""
+    assert "Shuffle" in made(rows, "slow", LARGE.format(80_000, 1), "k")
+
+
+def test_rows_that_are_shuffled_before_are_shuffled_again(rows: Rows) -> None:
+    told = made(rows, "grouped", "SELECT day AS k, count(DISTINCT name) AS n FROM large GROUP BY day", "n")
+    assert "Spread" not in told and in_place(rows, "grouped", "n")
+
+
+def test_rows_that_are_where_they_belong_are_not_spread(rows: Rows) -> None:
+    made(rows, "source", "SELECT * FROM large", "k")
+    told = made(rows, "target", "SELECT * FROM source", "k")
+    assert "Spread" not in told and "Shuffle" not in told and in_place(rows, "target", "k")
+    assert rows(f"SELECT {BY_NAME} FROM target") == rows(f"SELECT {BY_NAME} FROM large")
+
+
+def test_partitioned_tables_are_spread_in_their_folders(rows: Rows) -> None:
+    told = made(rows, "folders", "SELECT * FROM large", "k", "PARTITIONED BY (day) TBLPROPERTIES ('partitions' = '2')")
+    assert "Spread" in told
+    files = placed(rows, "folders", "k", 2)
+    assert {file.parent.name for file in files} == {f"day={day}" for day in range(9)}
+    assert rows(f"SELECT {BY_NAME} FROM (SELECT k, day, name FROM folders)") == rows(
+        f"SELECT {BY_NAME} FROM (SELECT k, day, name FROM large)"
+    )
+
+
+def test_sort_by_holds_in_each_file(rows: Rows) -> None:
+    assert "Shuffle" not in made(rows, "sorted", "SELECT * FROM large", "k", after="SORT BY day DESC")
+    for file in placed(rows, "sorted", "k"):
+        days = pq.read_table(file, columns=["day"])["day"].to_pylist()
+        assert days == sorted(days, reverse=True)
+
+
+def test_insert_spreads_too_and_what_it_reads_may_be_the_table(rows: Rows) -> None:
+    made(rows, "grown", "SELECT k, name FROM large", "name")
+    rows("INSERT INTO grown BY NAME SELECT name, k + 1 AS k FROM large")
+    rows("INSERT OVERWRITE grown SELECT * FROM grown WHERE k % 2 = 0")
+    placed(rows, "grown", "name")
+    assert in_place(rows, "grown", "name")
+    assert rows("SELECT count(*) AS n, count(DISTINCT k) AS d FROM grown") == [{"n": 80_000, "d": 40_001}]
+
+
+def test_constraints_hold_and_what_fails_leaves_nothing(rows: Rows, engine: Engine) -> None:
+    with pytest.raises(WarehouseError, match="DIVIDE_BY_ZERO"):
+        rows("CREATE TABLE broken AS SELECT 1 / (k - 35000) AS d, * FROM large DISTRIBUTE BY k")
+    assert not rows("SHOW TABLES LIKE 'broken'")
+    made(rows, "checked", "SELECT k, day FROM large", "k")
+    rows("ALTER TABLE checked ADD CONSTRAINT early CHECK (day < 9)")
+    with pytest.raises(WarehouseError, match="early"):
+        rows("INSERT INTO checked SELECT k, day + 1 FROM large")
+    rows("INSERT INTO checked SELECT k, day FROM large")
+    assert rows("SELECT count(*) AS n FROM checked") == [{"n": 160_000}]
+    assert rows("SET spark.sql.maxConcurrentOutputFileWriters")[0]["value"] == "0"
+    rows("CREATE TABLE plain AS SELECT * FROM large")
+    assert rows("SELECT count(DISTINCT _metadata.file_path) AS n FROM plain") == [{"n": 2}]
+
+
+def test_tables_whose_columns_have_other_names_in_files_are_shuffled(rows: Rows) -> None:
+    told = made(rows, "mapped", "SELECT * FROM large", "k", "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    assert "Spread" not in told and in_place(rows, "mapped", "k")

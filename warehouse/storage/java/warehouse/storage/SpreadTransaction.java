@@ -1,0 +1,203 @@
+package warehouse.storage;
+
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.delta.DeltaConfigs$;
+import org.apache.spark.sql.delta.DeltaLog;
+import org.apache.spark.sql.delta.NoMapping$;
+import org.apache.spark.sql.delta.OptimisticTransaction;
+import org.apache.spark.sql.delta.actions.AddFile;
+import org.apache.spark.sql.delta.actions.Metadata;
+import org.apache.spark.sql.delta.files.DelayedCommitProtocol;
+import org.apache.spark.sql.execution.CommandExecutionMode$;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
+import org.apache.spark.sql.execution.exchange.Exchange;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.Tuple2;
+import scala.Tuple4;
+import scala.collection.Iterator;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+import scala.collection.mutable.ListBuffer;
+import warehouse.storage.tasks.Spreading;
+
+/**
+ * A transaction that writes a distributed table without a shuffle. Where rows come straight from files, each task has
+ * a file open for each partition and writes a row into the one that its keys hash to, as Hive and Spark write buckets:
+ * the shuffle costs more than reading the rows does. What is paid is a file of each task in each partition, so this is
+ * done by one task for few rows, and by several where files are of some size still. For Delta the number of the partition is a column that files lie in
+ * folders by; {@link Spreading} makes it the number in the file's name.
+ */
+final class SpreadTransaction extends OptimisticTransaction {
+  /** A setting of a session; it is on unless it says false. */
+  private static final String SETTING = "warehouse.spreading";
+
+  private static final String NUMBER = "__w_partition";
+  private static final String WRITERS = "spark.sql.maxConcurrentOutputFileWriters";
+
+  /** Bytes: what a file has at least on average, and what a column of an open file takes in memory at most. */
+  private static final long SMALL = 4L << 20;
+  private static final long COLUMN = 2L << 20;
+
+  /** Bytes: the dictionaries of a column in all files of a task together, and that of one at least. */
+  private static final int DICTIONARIES = 1 << 20;
+  private static final int DICTIONARY = 1 << 16;
+
+  private final List names;
+  private Attribute number;
+  private int partitions;
+
+  /** The same as `begun`; the names of the files that it writes so are added to `names`. */
+  SpreadTransaction(OptimisticTransaction begun, List names) {
+    super(begun.deltaLog(), begun.catalogTable(), begun.snapshot());
+    this.names = names;
+  }
+
+  public Seq writeFiles(Dataset data, Option options, boolean optimizes, Seq constraints) {
+    SQLConf settings = ((SparkSession) data.sparkSession()).sessionState().conf();
+    String before = settings.getConfString(WRITERS, null);
+    try {
+      Seq written = super.writeFiles(data, options, optimizes, constraints);
+      Iterator files = number == null ? Nil$.MODULE$.iterator() : written.iterator();
+      while (files.hasNext()) {
+        names.add(new Path(((AddFile) files.next()).path()).getName());
+      }
+      return written;
+    } finally {
+      number = null;
+      if (before == null) {
+        settings.unsetConf(WRITERS);
+      } else {
+        settings.setConfString(WRITERS, before);
+      }
+    }
+  }
+
+  public Tuple4 normalizeData(DeltaLog log, Option options, Dataset data) {
+    Tuple4 normal = super.normalizeData(log, options, data);
+    QueryExecution shuffled = (QueryExecution) normal._1();
+    RepartitionByExpression asked = outermost(shuffled.analyzed());
+    SparkSession session = (SparkSession) data.sparkSession();
+    if (asked == null || !asked.optNumPartitions().isDefined() || !Layouts.on(session, SETTING) || prefixed()
+        || exchanges(planned(shuffled)) != 1) {
+      return normal;
+    }
+    partitions = ((Integer) asked.optNumPartitions().get()).intValue();
+    HashPartitioning by = new HashPartitioning(asked.partitionExpressions(), partitions);
+    Alias alias = new Alias(
+        by.partitionIdExpression(), NUMBER, NamedExpression$.MODULE$.newExprId(), Nil$.MODULE$, Option.empty(),
+        Nil$.MODULE$);
+    QueryExecution spread = session.sessionState().executePlan(
+        numbered(shuffled.analyzed(), alias), CommandExecutionMode$.MODULE$.ALL());
+    if (!pays(spread, session)) {
+      return normal;
+    }
+    number = alias.toAttribute();
+    // one more than there are, or Spark sorts the rows once that many are open
+    session.sessionState().conf().setConfString(WRITERS, String.valueOf(partitions + 1));
+    return new Tuple4(Spread.of(spread, by), and((Seq) normal._2(), number), normal._3(), normal._4());
+  }
+
+  /** Whether files lie in folders of random names. */
+  private boolean prefixed() {
+    return metadata().columnMappingMode() != NoMapping$.MODULE$
+        || ((Boolean) DeltaConfigs$.MODULE$.RANDOMIZE_FILE_PREFIXES().fromMetaData(metadata())).booleanValue();
+  }
+
+  /** The repartitioning that gives a query's rows, and nothing after it but a choice of columns or an order within. */
+  private static RepartitionByExpression outermost(LogicalPlan plan) {
+    LogicalPlan at = plan;
+    while (at instanceof Project || at instanceof Sort && !((Sort) at).global()) {
+      at = (LogicalPlan) at.children().head();
+    }
+    return at instanceof RepartitionByExpression ? (RepartitionByExpression) at : null;
+  }
+
+  /** The same rows, wherever they are, with the number of their partition. */
+  private static LogicalPlan numbered(LogicalPlan plan, Alias alias) {
+    LogicalPlan child = (LogicalPlan) plan.children().head();
+    if (plan instanceof RepartitionByExpression) {
+      return new Project(and(child.output(), alias), child);
+    }
+    LogicalPlan below = numbered(child, alias);
+    return plan instanceof Project
+        ? new Project(and(((Project) plan).projectList(), alias.toAttribute()), below)
+        : (LogicalPlan) plan.withNewChildren((Seq) new ListBuffer().addOne(below).toList());
+  }
+
+  private static Seq and(Seq columns, Object last) {
+    return (Seq) columns.appended(last);
+  }
+
+  private static SparkPlan planned(QueryExecution query) {
+    SparkPlan plan = query.executedPlan();
+    return plan instanceof AdaptiveSparkPlanExec ? ((AdaptiveSparkPlanExec) plan).initialPlan() : plan;
+  }
+
+  private static int exchanges(SparkPlan plan) {
+    int found = plan instanceof Exchange ? 1 : 0;
+    for (int i = 0; i < plan.children().size(); i++) {
+      found += exchanges((SparkPlan) plan.children().apply(i));
+    }
+    return found;
+  }
+
+  /** Whether there are tasks for all cores, but not so many that files are small, and memory for open files. */
+  private boolean pays(QueryExecution spread, SparkSession session) {
+    long bytes = spread.optimizedPlan().stats().sizeInBytes().toLong();
+    long columns = spread.analyzed().output().size();
+    int cores = session.sparkContext().defaultParallelism();
+    if (columns * partitions * cores * COLUMN > Runtime.getRuntime().maxMemory() / 2) {
+      return false;
+    }
+    int tasks = spread.executedPlan().execute().getNumPartitions();
+    long bytesInFile = bytes / Math.max(tasks, 1) / partitions;
+    return tasks <= 1 ? bytesInFile < SMALL : tasks >= Math.min(cores, partitions) && bytesInFile >= SMALL;
+  }
+
+  public Seq getPartitioningColumns(StructType folders, Seq output) {
+    Seq columns = super.getPartitioningColumns(folders, output);
+    return number == null ? columns : and(columns, number);
+  }
+
+  public Tuple2 getStatsSchema(Seq output, StructType folders) {
+    return super.getStatsSchema(number == null ? output : (Seq) output.init(), folders);
+  }
+
+  public DelayedCommitProtocol getCommitter(Path folder) {
+    return number == null ? super.getCommitter(folder) : new Spreading(folder.toString(), deltaDataSubdir());
+  }
+
+  /**
+   * While rows are written so, what Delta and Parquet's writer are told besides: the number is no column of the files,
+   * and their dictionaries are small, or looking values up in that of one file after the other costs more than the
+   * shuffle would.
+   */
+  public Metadata metadata() {
+    Metadata table = super.metadata();
+    if (number == null) {
+      return table;
+    }
+    int dictionary = Math.max(DICTIONARIES / partitions, DICTIONARY);
+    Map told = (Map) ((Map) table.configuration().updated("delta.writePartitionColumnsToParquet", "false")).updated(
+        "parquet.dictionary.page.size", String.valueOf(dictionary));
+    return table.copy(
+        table.id(), table.name(), table.description(), table.format(), table.schemaString(), table.partitionColumns(),
+        told, table.createdTime());
+  }
+}
