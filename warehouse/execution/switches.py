@@ -11,7 +11,7 @@ SWITCHES = {
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
     "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",
     "warehouse.pruning": "Whether partitions are chosen on the driver, by the statistics of their files.",
-    "warehouse.spreading": "Whether DISTRIBUTE BY is written without a shuffle, by tasks with many files, if that pays.",
+    "warehouse.spreading": "Whether DISTRIBUTE BY is written without a shuffle, by tasks with many files, if it pays.",
     "warehouse.statistics": "Whether plans go by what the statistics of files say of ranges and sizes.",
 }
 """What is on unless it is set to false, and what for."""
