@@ -67,6 +67,24 @@ def test_also_with_a_little_table(pair: Engine, kind: str) -> None:
     assert len(rows) == 400 and "Exchange" not in plan.replace("ReusedExchange", "")
 
 
+@pytest.mark.parametrize("memory", [False, True])
+def test_the_side_is_hashed_of_which_statistics_expect_less(pair: Engine, memory: bool) -> None:
+    """Of all lines one in a thousand is between the bounds; nobody would send an eighth of them to all tasks."""
+    query = "SELECT l.k, l.v, f.w FROM lines l JOIN few f ON l.k = f.k"
+    (one,) = rows_of(pair, "SELECT any_value(v) AS v FROM lines WHERE k = 7")
+    some = f"{query} WHERE l.v BETWEEN {one['v'] - 10**11} AND {one['v'] + 10**11}"
+    if memory:
+        rows_of(pair, "CACHE TABLE lines; CACHE TABLE few")
+    all_, _ = _ran(pair, query)
+    plan, rows = _ran(pair, some)
+    both, _ = _ran(pair, f"{some} AND f.w < 1")
+    with settings(pair, APART):
+        _, expected = _ran(pair, some)
+    rows_of(pair, "UNCACHE TABLE IF EXISTS lines; UNCACHE TABLE IF EXISTS few")
+    assert "Inner, BuildRight" in all_ and "Inner, BuildLeft" in plan and "Inner, BuildRight" in both
+    assert rows == expected != []
+
+
 def test_several_in_one_stage(pair: Engine) -> None:
     query = (
         "SELECT count(*) FROM lines l JOIN orders o USING (k) JOIN few f ON f.k = l.v % 7"

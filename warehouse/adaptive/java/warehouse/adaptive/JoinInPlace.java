@@ -1,5 +1,6 @@
 package warehouse.adaptive;
 
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft$;
 import org.apache.spark.sql.catalyst.optimizer.BuildRight$;
 import org.apache.spark.sql.catalyst.plans.InnerLike;
@@ -24,6 +25,8 @@ import org.apache.spark.sql.execution.exchange.ValidateRequirements;
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
 import org.apache.spark.sql.execution.window.WindowExec;
+import org.apache.spark.sql.types.Metadata;
+import scala.Option;
 
 /**
  * Tables that are distributed alike are joined partition by partition, where Spark would send one of them to all tasks.
@@ -33,6 +36,9 @@ import org.apache.spark.sql.execution.window.WindowExec;
  * sent, and no table is larger than that one would have been. (Shark's co-partitioned join; Zaharia, 3.4.2.)
  */
 public final class JoinInPlace extends Rule {
+  /** What `Share` of `warehouse.storage` says with a relation's options, or with its first column. */
+  private static final String LIKELY = "warehouse.likely";
+
   public TreeNode apply(TreeNode plan) {
     return new Joins().of((SparkPlan) plan);
   }
@@ -63,13 +69,28 @@ public final class JoinInPlace extends Rule {
     return made != null ? made : join;
   }
 
-  /** The join partition by partition, or null where its sides are not distributed alike. */
+  /**
+   * The join partition by partition, or null where its sides are not distributed alike. The side that would be sent is
+   * hashed, or the other one if it likely is the smaller one, though nobody would dare to send it.
+   */
   private static SparkPlan inPlace(BroadcastHashJoinExec join, SparkPlan here, SparkPlan other, boolean hereIsRight) {
+    SparkPlan left = hereIsRight ? other : here;
+    SparkPlan right = hereIsRight ? here : other;
+    SparkPlan made = hashed(join, left, right, hereIsRight);
+    if (!ValidateRequirements.validate(made)) {
+      return null;
+    }
+    boolean turns = join.joinType() instanceof InnerLike && isTable(other) && likely(other) < likely(here)
+        && size(other) / made.outputPartitioning().numPartitions() <= join.conf().autoBroadcastJoinThreshold();
+    return turns ? hashed(join, left, right, !hereIsRight) : made;
+  }
+
+  private static SparkPlan hashed(BroadcastHashJoinExec join, SparkPlan left, SparkPlan right, boolean isRight) {
     ShuffledHashJoinExec made = new ShuffledHashJoinExec(
-        join.leftKeys(), join.rightKeys(), join.joinType(), join.buildSide(), join.condition(),
-        hereIsRight ? other : here, hereIsRight ? here : other, false);
+        join.leftKeys(), join.rightKeys(), join.joinType(), isRight ? BuildRight$.MODULE$ : BuildLeft$.MODULE$,
+        join.condition(), left, right, false);
     made.copyTagsFrom(join);
-    return ValidateRequirements.validate(made) ? made : null;
+    return made;
   }
 
   /** The join without the shuffle of a side that is distributed as the other one is, if its own joins send another table. */
@@ -103,12 +124,31 @@ public final class JoinInPlace extends Rule {
    * may turn out small, or be sent to several joins at once.
    */
   private static boolean isTable(SparkPlan rows) {
+    SparkPlan scan = scan(rows);
+    return scan instanceof FileSourceScanExec || scan instanceof InMemoryTableScanExec;
+  }
+
+  private static SparkPlan scan(SparkPlan rows) {
     SparkPlan at = rows;
     while (at instanceof ProjectExec || at instanceof FilterExec || at instanceof SortExec || at instanceof WindowExec) {
       at = (SparkPlan) at.children().head();
     }
-    return at instanceof FileSourceScanExec || at instanceof InMemoryTableScanExec
-        || at instanceof TableCacheQueryStageExec;
+    return at instanceof TableCacheQueryStageExec
+        ? (SparkPlan) (Object) ((TableCacheQueryStageExec) at).inMemoryTableScan() : at;
+  }
+
+  /** The bytes of a table's rows that statistics expect, where `size` takes nothing for smaller than a part of itself. */
+  private static double likely(SparkPlan rows) {
+    SparkPlan scan = scan(rows);
+    double share = 1;
+    if (scan instanceof FileSourceScanExec) {
+      Option told = ((FileSourceScanExec) scan).relation().options().get(LIKELY);
+      share = told.isDefined() ? Double.parseDouble((String) told.get()) : 1;
+    } else {
+      Metadata told = ((Attribute) ((InMemoryTableScanExec) scan).relation().output().head()).metadata();
+      share = told.contains(LIKELY) ? told.getDouble(LIKELY) : 1;
+    }
+    return share * size(rows);
   }
 
   private static boolean isLittle(SparkPlan rows) {

@@ -176,7 +176,8 @@ public final class FewFiles extends Rule {
     AddFile[] all = Listed.files(snapshot);
     Names names = new Names(snapshot.schema());
     List kept = new ArrayList();
-    long bytes = choose(first(all, rows, sort, table, names), kept, index.path(), conditions, names);
+    double share = choose(first(all, rows, sort, table, names), kept, index.path(), conditions, names);
+    long bytes = (long) (bytes((AddFile[]) kept.toArray(new AddFile[0])) * Share.atLeast(share));
     DataSize total = size(all.length, bytes(all));
     ExpressionSet none = ExpressionSet$.MODULE$.apply();
     DeltaScan scan = new DeltaScan(
@@ -186,9 +187,11 @@ public final class FewFiles extends Rule {
         DeltaDataSkippingType.noSkippingV1());
     PreparedDeltaFileIndex prepared = new PreparedDeltaFileIndex(
         session, index.deltaLog(), index.path(), index.catalogTableOpt(), scan, index.versionToUse());
+    scala.collection.immutable.Map options = (scala.collection.immutable.Map) files.options().updated(
+        Share.LIKELY, String.valueOf(share / Share.atLeast(share)));
     HadoopFsRelation known = files.copy(
-        prepared, files.partitionSchema(), files.dataSchema(), files.bucketSpec(), files.fileFormat(),
-        files.options(), files.sparkSession());
+        prepared, files.partitionSchema(), files.dataSchema(), files.bucketSpec(), files.fileFormat(), options,
+        files.sparkSession());
     return table.copy(known, table.output(), table.catalogTable(), table.isStreaming(), table.stream());
   }
 
@@ -209,11 +212,11 @@ public final class FewFiles extends Rule {
     return files;
   }
 
-  /** Add the files that a query reads to `kept`; return how many bytes of them are likely what it wants. */
-  private long choose(AddFile[] files, List kept, Path folder, Seq conditions, Names names) {
+  /** Add the files that a query reads to `kept`; return which share of them is likely what it wants. */
+  private double choose(AddFile[] files, List kept, Path folder, Seq conditions, Names names) {
     if (conditions.isEmpty()) {
       kept.addAll(Arrays.asList(files));
-      return bytes(files);
+      return 1;
     }
     Configuration configuration = ((org.apache.spark.sql.classic.SparkSession) session).sessionState().newHadoopConf();
     Pruning pruning = new Pruning(conditions, names, configuration);
@@ -226,7 +229,7 @@ public final class FewFiles extends Rule {
         known.add(facts);
       }
     }
-    return (long) (bytes((AddFile[]) kept.toArray(new AddFile[0])) * share.of(known));
+    return share.of(known);
   }
 
   private static long bytes(AddFile[] files) {

@@ -24,12 +24,16 @@ import org.apache.spark.sql.types.Decimal;
  *
  * <p>All values of a column count alike, and columns do not depend on each other; neither is true of real data. So
  * nothing is taken for smaller than an eighth of what it is: a table sent to all tasks by mistake is then eight times
- * as large as one that may be, and not a thousand times. (Statistics of partitions as hints for plans: Shark; Zaharia,
+ * as large as one that may be, and not a thousand times. How much smaller it likely is goes along with the plan, for
+ * those who choose between two ways that are both safe. (Statistics of partitions as hints for plans: Shark; Zaharia,
  * 3.4.3. Uniform and independent columns: Selinger et al., <i>Access Path Selection</i>, 1979.)
  */
 final class Share {
   /** Where nothing is asked, or nobody wants to know. */
   static final Share ALL = new Share(new ArrayList());
+
+  /** Of a relation's options, or of its first column: by what its size has to be multiplied for that of what is likely left. */
+  static final String LIKELY = "warehouse.likely";
 
   private static final double LEAST = 1.0 / 8;
 
@@ -65,6 +69,11 @@ final class Share {
     return some;
   }
 
+  /** What is taken for the share of the rows of files that is left where it likely is another one. */
+  static double atLeast(double likely) {
+    return Math.max(likely, LEAST);
+  }
+
   /** The share of the rows of files that is likely left, by what is known of each: null where nothing is. */
   double of(List files) {
     List some = some(files);
@@ -77,7 +86,7 @@ final class Share {
         left += facts.rows * of(facts);
       }
     }
-    return rows == 0 ? 1 : Math.max(left / rows, LEAST);
+    return rows == 0 ? 1 : left / rows;
   }
 
   private double of(Facts facts) {

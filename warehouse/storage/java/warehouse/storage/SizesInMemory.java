@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -13,6 +14,8 @@ import org.apache.spark.sql.delta.actions.AddFile;
 import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.FileSourceScanExec;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.MetadataBuilder;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
 import scala.jdk.javaapi.CollectionConverters;
@@ -57,9 +60,10 @@ final class SizesInMemory extends Rule {
     }
     PreparedDeltaFileIndex index = (PreparedDeltaFileIndex) scan.relation().location();
     double share = conditions.isEmpty() ? 1 : share(index, conditions);
-    BigInt rows = BigInt.apply((long) (index.sizeInBytes() * share));
+    BigInt rows = BigInt.apply((long) (index.sizeInBytes() * Share.atLeast(share)));
     BigInt columns = Scans.replaced(plan, table, new SizedInMemory(table, rows, rows)).stats().sizeInBytes();
-    return Scans.replaced(plan, table, new SizedInMemory(table, rows, columns));
+    double likely = share / Share.atLeast(share);
+    return Scans.replaced(plan, table, new SizedInMemory(table, rows, columns).withOutput(likely(table.output(), likely)));
   }
 
   private double share(PreparedDeltaFileIndex index, Seq conditions) {
@@ -72,5 +76,12 @@ final class SizesInMemory extends Rule {
       known.add(pruning.facts(new Path(index.path(), ((AddFile) some.get(i)).toPath())));
     }
     return pruning.share().of(known);
+  }
+
+  /** Columns of which the first says how much less is likely left. */
+  private static Seq likely(Seq columns, double likely) {
+    Attribute first = (Attribute) columns.head();
+    Metadata told = new MetadataBuilder().withMetadata(first.metadata()).putDouble(Share.LIKELY, likely).build();
+    return (Seq) ((Seq) columns.tail()).prepended(first.withMetadata(told));
   }
 }
