@@ -13,6 +13,7 @@ SWITCHES = {
     "warehouse.pruning": "Whether partitions are chosen on the driver, by the statistics of their files.",
     "warehouse.spreading": "Whether DISTRIBUTE BY is written without a shuffle, by tasks with many files, if it pays.",
     "warehouse.statistics": "Whether plans go by what the statistics of files say of ranges and sizes.",
+    "warehouse.unpacking": "Whether columns in memory are read as vectors, each unpacked when it is asked for.",
 }
 """What is on unless it is set to false, and what for."""
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning;
+import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex;
 import org.apache.spark.sql.execution.ColumnarToRowExec;
 import org.apache.spark.sql.execution.FileSourceScanExec;
@@ -20,50 +21,93 @@ import org.apache.spark.sql.execution.InputAdapter;
 import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.WholeStageCodegenExec;
+import org.apache.spark.sql.execution.columnar.DefaultCachedBatchSerializer;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.datasources.FilePartition;
 import org.apache.spark.sql.execution.datasources.FileScanRDD;
 import org.apache.spark.sql.execution.datasources.FileSourceStrategy$;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.collection.BitSet;
+import scala.Function2;
 import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.collection.immutable.Set;
 import scala.collection.immutable.Set$;
 import scala.collection.mutable.ListBuffer;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.reflect.ClassTag$;
+import warehouse.storage.tasks.Packed;
+import warehouse.storage.tasks.Unpacking;
 
 /**
- * Spark's scan of a table in memory that leaves out the partitions without a row that the query wants, where Spark
- * starts a task for each of them, which looks at its batches. A partition was read from files, and what these say of
- * their rows is true of it. (Map pruning over the memory store: Shark; Zaharia, 3.4.3.)
+ * Spark's scan of a table in memory. It leaves out the partitions without a row that the query wants, where Spark
+ * starts a task for each of them, which looks at its batches: a partition was read from files, and what these say of
+ * their rows is true of it. And it gives columns as vectors which are unpacked when a value is asked for
+ * ({@link warehouse.storage.tasks.Packed}), where Spark makes a row of all of them, unless all columns of the table are
+ * plain numbers. (Map pruning, and columns as arrays of primitive types: Shark; Zaharia, 3.3 and 3.4.3.)
  */
 public class MemoryScan extends InMemoryTableScanExec {
+  /** A setting of a session; it is on unless it says false. */
+  private static final String UNPACKING = "warehouse.unpacking";
+
+  private final boolean prunes;
   private transient Set chosen;
 
-  public MemoryScan(Seq attributes, Seq predicates, InMemoryRelation relation) {
+  private MemoryScan(Seq attributes, Seq predicates, InMemoryRelation relation, boolean prunes) {
     super(attributes, predicates, relation);
+    this.prunes = prunes;
   }
 
-  /** The same scan, of fewer partitions; itself where nothing is known of them, or asked. */
-  static InMemoryTableScanExec of(InMemoryTableScanExec scan) {
-    if (scan.predicates().isEmpty() || files(scan.relation().cachedPlan()) == null) {
+  /**
+   * The same scan as it is better done, or itself.
+   *
+   * @param free whether nobody needs all of its partitions.
+   */
+  static InMemoryTableScanExec of(InMemoryTableScanExec scan, boolean free) {
+    boolean prunes = free && !scan.predicates().isEmpty() && files(scan.relation().cachedPlan()) != null;
+    MemoryScan made = new MemoryScan(scan.attributes(), scan.predicates(), scan.relation(), prunes);
+    if (!prunes && !made.unpacks()) {
       return scan;
     }
-    MemoryScan made = new MemoryScan(scan.attributes(), scan.predicates(), scan.relation());
     made.copyTagsFrom(scan);
     return made;
   }
 
   /** Spark's rules copy scans; a copy of this one is one of its kind. */
   public InMemoryTableScanExec copy(Seq attributes, Seq predicates, InMemoryRelation relation) {
-    return new MemoryScan(attributes, predicates, relation);
+    return new MemoryScan(attributes, predicates, relation, prunes);
+  }
+
+  /** Whether columns are given as vectors that unpack themselves: Spark has none for them, and tasks know ours. */
+  private boolean unpacks() {
+    boolean known = Gathering.ready && Layouts.on(session(), UNPACKING) && !super.supportsColumnar()
+        && conf().cacheVectorizedReaderEnabled() && !attributes().isEmpty()
+        && relation().cacheBuilder().serializer().getClass() == DefaultCachedBatchSerializer.class;
+    for (int i = 0; known && i < attributes().size(); i++) {
+      known = Packed.reads(((Attribute) attributes().apply(i)).dataType());
+    }
+    return known;
+  }
+
+  public boolean supportsColumnar() {
+    return super.supportsColumnar() || unpacks();
+  }
+
+  public boolean supportsRowBased() {
+    return !unpacks();
+  }
+
+  /** Generated code asks for no class of them by its name. */
+  public Option vectorTypes() {
+    return unpacks() ? Option.empty() : super.vectorTypes();
   }
 
   /** Spark keeps a node in place of another one that is equal. */
   public boolean canEqual(Object other) {
-    return other instanceof MemoryScan;
+    return other instanceof MemoryScan && ((MemoryScan) other).prunes == prunes;
   }
 
   public boolean equals(Object other) {
@@ -80,11 +124,12 @@ public class MemoryScan extends InMemoryTableScanExec {
   }
 
   public Partitioning outputPartitioning() {
-    return new UnknownPartitioning(partitions().size());
+    return prunes ? new UnknownPartitioning(partitions().size()) : super.outputPartitioning();
   }
 
   public String simpleString(int maxFields) {
-    return super.simpleString(maxFields) + ", partitions read: " + partitions().size() + " of " + all();
+    String told = super.simpleString(maxFields);
+    return prunes ? told + ", partitions read: " + partitions().size() + " of " + all() : told;
   }
 
   public RDD doExecute() {
@@ -92,12 +137,31 @@ public class MemoryScan extends InMemoryTableScanExec {
   }
 
   public RDD doExecuteColumnar() {
-    return few(super.doExecuteColumnar());
+    return unpacks() ? unpacked() : few(super.doExecuteColumnar());
+  }
+
+  private RDD unpacked() {
+    RDD batches = relation().cacheBuilder().cachedColumnBuffers();
+    if (conf().inMemoryPartitionPruning()) {
+      Function2 chosen = relation().cacheBuilder().serializer().buildFilter(predicates(), relation().output());
+      batches = batches.mapPartitionsWithIndex(chosen, true, ClassTag$.MODULE$.apply(CachedBatch.class));
+    }
+    int[] columns = new int[attributes().size()];
+    DataType[] types = new DataType[columns.length];
+    for (int i = 0; i < columns.length; i++) {
+      Attribute column = (Attribute) attributes().apply(i);
+      types[i] = column.dataType();
+      while (!((Attribute) relation().output().apply(columns[i])).exprId().equals(column.exprId())) {
+        columns[i]++;
+      }
+    }
+    return few(batches).mapPartitions(
+        new Unpacking(columns, types, longMetric("numOutputRows")), true, ClassTag$.MODULE$.apply(ColumnarBatch.class));
   }
 
   /** A set of numbers is a function that says which are in it, and of Spark's own classes: it travels to executors. */
   private RDD few(RDD read) {
-    return partitions().size() == all() ? read : PartitionPruningRDD$.MODULE$.create(read, partitions());
+    return !prunes || partitions().size() == all() ? read : PartitionPruningRDD$.MODULE$.create(read, partitions());
   }
 
   private int all() {

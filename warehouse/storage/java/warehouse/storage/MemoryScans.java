@@ -15,7 +15,7 @@ import scala.collection.mutable.ListBuffer;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Reads of a table in memory only those partitions that may hold a row for the query ({@link MemoryScan}), unless
+ * Reads a table in memory by {@link MemoryScan}, and of it only those partitions that may hold a row for the query, unless
  * somebody needs all of them where they are: an operator above, with no exchange in between, or who wrote DISTRIBUTE BY
  * and got no exchange for it, as the table is distributed so already.
  */
@@ -36,13 +36,13 @@ public final class MemoryScans extends Rule {
   }
 
   public TreeNode apply(TreeNode plan) {
-    return Layouts.on(session, Layouts.PRUNING) ? chosen((SparkPlan) plan, false, false) : plan;
+    return chosen((SparkPlan) plan, !Layouts.on(session, Layouts.PRUNING), false);
   }
 
   private static SparkPlan chosen(SparkPlan plan, boolean needed, boolean exchanged) {
     if (plan instanceof InMemoryTableScanExec) {
       boolean free = !needed && (exchanged || !Written.marked(((InMemoryTableScanExec) plan).relation()));
-      return free && !(plan instanceof MemoryScan) ? MemoryScan.of((InMemoryTableScanExec) plan) : plan;
+      return plan instanceof MemoryScan ? plan : MemoryScan.of((InMemoryTableScanExec) plan, free);
     }
     List children = CollectionConverters.asJava(plan.children());
     ListBuffer made = new ListBuffer();
