@@ -146,6 +146,20 @@ def test_constraints_hold_and_what_fails_leaves_nothing(rows: Rows, engine: Engi
     assert rows("SELECT count(DISTINCT _metadata.file_path) AS n FROM plain") == [{"n": 2}]
 
 
-def test_tables_whose_columns_have_other_names_in_files_are_shuffled(rows: Rows) -> None:
-    told = made(rows, "mapped", "SELECT * FROM large", "k", "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
-    assert "Spread" not in told and in_place(rows, "mapped", "k")
+def test_rows_go_by_the_keys_as_they_are_written(rows: Rows) -> None:
+    """A key of another type, which hashes to another partition, becomes one of the table's on the way."""
+    made(rows, "widened", "SELECT * FROM large", "k")
+    others = ", ".join(f"c{number}" for number in range(20))
+    (told,) = rows(f"EXPLAIN ANALYZE INSERT INTO widened SELECT CAST(k AS INT), day, name, {others} FROM large")
+    assert "Spread" in told["plan"] and "Shuffle" not in told["plan"]
+    placed(rows, "widened", "k")
+    assert in_place(rows, "widened", "k")
+
+
+@pytest.mark.parametrize("given", ["'delta.columnMapping.mode' = 'name'", "'delta.enableChangeDataFeed' = 'true'"])
+def test_tables_whose_files_have_other_names_are_shuffled(rows: Rows, given: str) -> None:
+    told = made(rows, "named", "SELECT * FROM large", "k", f"TBLPROPERTIES ({given})")
+    assert "Spread" not in told and in_place(rows, "named", "k")
+    rows("INSERT INTO named REPLACE WHERE k < 10 SELECT * FROM large WHERE k < 5")
+    assert rows("SELECT count(*) AS n FROM named") == [{"n": 79_995}]
+    rows("DROP TABLE named")

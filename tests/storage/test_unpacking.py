@@ -115,6 +115,7 @@ def test_what_vectors_are_not_for_is_read_as_rows(rows: Rows) -> None:
     ]
     assert rows("SELECT count(*) AS n FROM mixed") == [{"n": 9}]
     assert rows("SELECT count(t) AS n FROM mixed WHERE id > 3") == [{"n": 5}]
+    assert rows("SELECT count(t) AS n FROM mixed WHERE id > (SELECT avg(id) FROM mixed WHERE t = 'x')") == [{"n": 4}]
     rows("UNCACHE TABLE mixed")
 
 

@@ -113,10 +113,11 @@ class KeptTables:
             a list, which gets the names of the files that were written so when the statement has run.
         """
         placed: list[str] = []
-        if keeping is None or keeping.distribution is None or not self._gathers:
+        distribution = keeping.distribution if keeping else None
+        if distribution is None or not self._gathers:
             yield placed
             return
-        spreading = self._layouts.spreading()
+        spreading = self._layouts.spreading(list(distribution.keys), distribution.partitions)
         try:
             yield placed
         finally:

@@ -195,8 +195,8 @@ public class Layouts {
   }
 
   /** Let what this thread writes by keys be written without a shuffle, until it is told to end. */
-  public Spreads spreading() {
-    return Spreads.begin();
+  public Spreads spreading(List keys, int partitions) {
+    return Spreads.begin(new ArrayList(keys), partitions);
   }
 
   /** Begin to write some files of a table anew. */

@@ -81,6 +81,13 @@ public class MemoryScan extends InMemoryTableScanExec {
     return new MemoryScan(attributes, predicates, relation, prunes);
   }
 
+  /** A copy with other expressions, as Spark's nodes make it of what their constructors take. */
+  public SparkPlan makeCopy(Object[] arguments) {
+    MemoryScan made = new MemoryScan((Seq) arguments[0], (Seq) arguments[1], (InMemoryRelation) arguments[2], prunes);
+    made.copyTagsFrom(this);
+    return made;
+  }
+
   /** Whether columns are given as vectors that unpack themselves: Spark has none for them, and tasks know ours. */
   private boolean unpacks() {
     boolean known = Gathering.ready && Layouts.on(session(), UNPACKING) && !super.supportsColumnar()

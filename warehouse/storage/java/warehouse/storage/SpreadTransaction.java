@@ -58,13 +58,16 @@ final class SpreadTransaction extends OptimisticTransaction {
   private static final int DICTIONARIES = 1 << 20;
   private static final int DICTIONARY = 1 << 16;
 
+  private final List keys;
+  private final int partitions;
   private final List names;
   private Attribute number;
-  private int partitions;
 
-  /** The same as `begun`; the names of the files that it writes so are added to `names`. */
-  SpreadTransaction(OptimisticTransaction begun, List names) {
+  /** The same as `begun`, of a table distributed by `keys`; the names of the files that it writes so are added to `names`. */
+  SpreadTransaction(OptimisticTransaction begun, List keys, int partitions, List names) {
     super(begun.deltaLog(), begun.catalogTable(), begun.snapshot());
+    this.keys = keys;
+    this.partitions = partitions;
     this.names = names;
   }
 
@@ -91,19 +94,17 @@ final class SpreadTransaction extends OptimisticTransaction {
   public Tuple4 normalizeData(DeltaLog log, Option options, Dataset data) {
     Tuple4 normal = super.normalizeData(log, options, data);
     QueryExecution shuffled = (QueryExecution) normal._1();
-    RepartitionByExpression asked = outermost(shuffled.analyzed());
+    LogicalPlan rows = unshuffled(shuffled.analyzed());
     SparkSession session = (SparkSession) data.sparkSession();
-    if (asked == null || !asked.optNumPartitions().isDefined() || !Layouts.on(session, SETTING) || prefixed()
-        || exchanges(planned(shuffled)) != 1) {
+    HashPartitioning by = rows == null ? null : by(rows.output());
+    if (by == null || !Layouts.on(session, SETTING) || isOtherwiseNamed() || exchanges(planned(shuffled)) != 1) {
       return normal;
     }
-    partitions = ((Integer) asked.optNumPartitions().get()).intValue();
-    HashPartitioning by = new HashPartitioning(asked.partitionExpressions(), partitions);
     Alias alias = new Alias(
         by.partitionIdExpression(), NUMBER, NamedExpression$.MODULE$.newExprId(), Nil$.MODULE$, Option.empty(),
         Nil$.MODULE$);
     QueryExecution spread = session.sessionState().executePlan(
-        numbered(shuffled.analyzed(), alias), CommandExecutionMode$.MODULE$.ALL());
+        new Project(and(rows.output(), alias), rows), CommandExecutionMode$.MODULE$.ALL());
     if (!pays(spread, session)) {
       return normal;
     }
@@ -113,31 +114,40 @@ final class SpreadTransaction extends OptimisticTransaction {
     return new Tuple4(Spread.of(spread, by), and((Seq) normal._2(), number), normal._3(), normal._4());
   }
 
-  /** Whether files lie in folders of random names. */
-  private boolean prefixed() {
+  /** By the keys as they are written; null where a column has another name or type than the table's. */
+  private HashPartitioning by(Seq columns) {
+    StructType table = metadata().schema();
+    ListBuffer found = new ListBuffer();
+    for (int i = 0; i < keys.size(); i++) {
+      for (int j = 0; j < columns.size(); j++) {
+        Attribute column = (Attribute) columns.apply(j);
+        boolean named = column.name().equalsIgnoreCase((String) keys.get(i)) && table.getFieldIndex(column.name()).isDefined();
+        if (named && table.apply(column.name()).dataType().equals(column.dataType())) {
+          found.addOne(column);
+        }
+      }
+    }
+    return found.size() == keys.size() ? new HashPartitioning(found.toList(), partitions) : null;
+  }
+
+  /** Whether files lie in folders of random names, or there may be such as tell of changes. */
+  private boolean isOtherwiseNamed() {
     return metadata().columnMappingMode() != NoMapping$.MODULE$
-        || ((Boolean) DeltaConfigs$.MODULE$.RANDOMIZE_FILE_PREFIXES().fromMetaData(metadata())).booleanValue();
+        || ((Boolean) DeltaConfigs$.MODULE$.RANDOMIZE_FILE_PREFIXES().fromMetaData(metadata())).booleanValue()
+        || ((Boolean) DeltaConfigs$.MODULE$.CHANGE_DATA_FEED().fromMetaData(metadata())).booleanValue();
   }
 
-  /** The repartitioning that gives a query's rows, and nothing after it but a choice of columns or an order within. */
-  private static RepartitionByExpression outermost(LogicalPlan plan) {
-    LogicalPlan at = plan;
-    while (at instanceof Project || at instanceof Sort && !((Sort) at).global()) {
-      at = (LogicalPlan) at.children().head();
-    }
-    return at instanceof RepartitionByExpression ? (RepartitionByExpression) at : null;
-  }
-
-  /** The same rows, wherever they are, with the number of their partition. */
-  private static LogicalPlan numbered(LogicalPlan plan, Alias alias) {
-    LogicalPlan child = (LogicalPlan) plan.children().head();
+  /**
+   * The rows of a query whose last shuffle is that for its table, after which columns are chosen or rows sorted at most,
+   * without it; or null.
+   */
+  private static LogicalPlan unshuffled(LogicalPlan plan) {
     if (plan instanceof RepartitionByExpression) {
-      return new Project(and(child.output(), alias), child);
+      return ((RepartitionByExpression) plan).child();
     }
-    LogicalPlan below = numbered(child, alias);
-    return plan instanceof Project
-        ? new Project(and(((Project) plan).projectList(), alias.toAttribute()), below)
-        : (LogicalPlan) plan.withNewChildren((Seq) new ListBuffer().addOne(below).toList());
+    boolean passes = plan instanceof Project || plan instanceof Sort && !((Sort) plan).global();
+    LogicalPlan below = passes ? unshuffled((LogicalPlan) plan.children().head()) : null;
+    return below == null ? null : (LogicalPlan) plan.withNewChildren((Seq) new ListBuffer().addOne(below).toList());
   }
 
   private static Seq and(Seq columns, Object last) {

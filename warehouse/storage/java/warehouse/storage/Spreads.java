@@ -9,13 +9,20 @@ import org.apache.spark.sql.delta.TransactionExecutionObserver$;
 import scala.Function0;
 import scala.Option;
 
-/** Has the transactions that Delta begins in a thread be such as spread rows without a shuffle, until it ends. */
+/** Has the transactions that Delta begins in a thread be such as spread rows by keys without a shuffle, until it ends. */
 public final class Spreads implements TransactionExecutionObserver {
   private final ChainableExecutionObserver before = TransactionExecutionObserver$.MODULE$.getObserver();
   private final List names = new ArrayList();
+  private final List keys;
+  private final int partitions;
 
-  static Spreads begin() {
-    Spreads begun = new Spreads();
+  private Spreads(List keys, int partitions) {
+    this.keys = keys;
+    this.partitions = partitions;
+  }
+
+  static Spreads begin(List keys, int partitions) {
+    Spreads begun = new Spreads(keys, partitions);
     TransactionExecutionObserver$.MODULE$.setObserver(begun);
     return begun;
   }
@@ -27,7 +34,7 @@ public final class Spreads implements TransactionExecutionObserver {
   }
 
   public OptimisticTransaction startingTransaction(Function0 begin) {
-    return new SpreadTransaction((OptimisticTransaction) begin.apply(), names);
+    return new SpreadTransaction((OptimisticTransaction) begin.apply(), keys, partitions, names);
   }
 
   public Object preparingCommit(Function0 prepare) {
