@@ -28,12 +28,7 @@ WAYS = {
     "co-partitioned, memory": (True, True), "co-partitioned, disk": (True, False),
     "memory": (False, True), "disk": (False, False), "disk, no broadcast": (False, False),
 }  # fmt: skip
-SETTINGS = {
-    "disk, no broadcast": {
-        "spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
-    },
-}  # fmt: skip
-"""What a way is asked with: the join as it is where neither table is small."""
+SETTINGS = {"disk, no broadcast": ways.NO_BROADCAST}
 
 
 def load(system: Warehouse, files: Mapping[str, Path]) -> None:

@@ -10,6 +10,9 @@ import pyarrow as pa
 from benchmarks import answers, protocol, status
 from benchmarks.systems import Warehouse
 
+NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1"}
+"""Settings of a way that is asked for the join as it is where neither table is small."""
+
 
 def timed(
     system: Warehouse,
