@@ -91,6 +91,18 @@ public abstract class Packed extends ColumnVector {
     return UTF8String.fromAddress(bytes, BASE + place + 4, intAt(place));
   }
 
+  /** Put what was found for the values, one after the other, where their rows are. */
+  final long[] toRows(long[] found) {
+    int next = values;
+    for (int row = rows - 1; row >= next; row--) {
+      if (!isNullAt(row)) {
+        next--;
+        found[row] = found[next];
+      }
+    }
+    return found;
+  }
+
   public boolean hasNull() {
     return nulls != null;
   }

@@ -20,7 +20,6 @@ final class PackedNumbers extends Packed {
     return unpacked[row];
   }
 
-  /** The values where their rows are. */
   private long[] unpack() {
     long[] found = new long[rows];
     if (scheme == PLAIN) {
@@ -36,14 +35,7 @@ final class PackedNumbers extends Packed {
     } else {
       throw new IllegalStateException("unknown scheme " + scheme);
     }
-    int next = values;
-    for (int row = rows - 1; row >= next; row--) {
-      if (!isNullAt(row)) {
-        next--;
-        found[row] = found[next];
-      }
-    }
-    return found;
+    return toRows(found);
   }
 
   private long at(int place) {

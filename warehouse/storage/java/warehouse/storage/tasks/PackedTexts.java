@@ -5,7 +5,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** A column of texts: where each begins, or which of some it is. */
 final class PackedTexts extends Packed {
-  private int[] places;
+  private long[] places;
   private UTF8String[] some;
 
   PackedTexts(DataType type, byte[] bytes, int rows) {
@@ -16,11 +16,12 @@ final class PackedTexts extends Packed {
     if (places == null) {
       places = unpack();
     }
-    return some == null ? textAt(places[row]) : some[places[row]];
+    int place = (int) places[row];
+    return some == null ? textAt(place) : some[place];
   }
 
-  private int[] unpack() {
-    int[] found = new int[rows];
+  private long[] unpack() {
+    long[] found = new long[rows];
     if (scheme == PLAIN) {
       int place = start;
       for (int i = 0; i < values; i++) {
@@ -34,17 +35,10 @@ final class PackedTexts extends Packed {
     } else {
       throw new IllegalStateException("unknown scheme " + scheme);
     }
-    int next = values;
-    for (int row = rows - 1; row >= next; row--) {
-      if (!isNullAt(row)) {
-        next--;
-        found[row] = found[next];
-      }
-    }
-    return found;
+    return toRows(found);
   }
 
-  private void runs(int[] found) {
+  private void runs(long[] found) {
     int place = start;
     for (int i = 0; i < values; ) {
       int after = place + 4 + intAt(place);
@@ -57,7 +51,7 @@ final class PackedTexts extends Packed {
     }
   }
 
-  private void dictionary(int[] found) {
+  private void dictionary(long[] found) {
     some = new UTF8String[intAt(start)];
     int place = start + 4;
     for (int i = 0; i < some.length; i++) {
