@@ -17,7 +17,7 @@ WIDE = ", ".join(f"CAST(NULL AS BINARY) AS c{number}" for number in range(20))
 """Columns that make rows long, as far as Spark knows, which are quickly written."""
 LARGE = f"SELECT id AS k, id % 9 AS day, IF(id % 7 = 0, NULL, concat('n', id % 1000)) AS name, {WIDE}"
 LARGE += " FROM range(0, {}, 1, {})"
-BY_NAME = "sum(hash(*)) AS s, count(*) AS n"
+SUMS = "sum(hash(*)) AS s, count(*) AS n"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_rows_of_many_tasks_are_written_without_a_shuffle(rows: Rows) -> None:
     assert pq.read_schema(files[0]).names == pq.read_schema(placed(rows, "spread", "k")[-1]).names
     assert pq.read_schema(files[0]).names[:3] == ["k", "day", "name"] and len(pq.read_schema(files[0]).names) == 23
     assert in_place(rows, "spread", "k")
-    assert rows(f"SELECT {BY_NAME} FROM spread") == rows(f"SELECT {BY_NAME} FROM large")
+    assert rows(f"SELECT {SUMS} FROM spread") == rows(f"SELECT {SUMS} FROM large")
 
 
 def test_what_is_written_is_what_a_shuffle_writes(rows: Rows) -> None:
@@ -103,7 +103,7 @@ def test_rows_that_are_where_they_belong_are_not_spread(rows: Rows) -> None:
     made(rows, "source", "SELECT * FROM large", "k")
     told = made(rows, "target", "SELECT * FROM source", "k")
     assert "Spread" not in told and "Shuffle" not in told and in_place(rows, "target", "k")
-    assert rows(f"SELECT {BY_NAME} FROM target") == rows(f"SELECT {BY_NAME} FROM large")
+    assert rows(f"SELECT {SUMS} FROM target") == rows(f"SELECT {SUMS} FROM large")
 
 
 def test_partitioned_tables_are_spread_in_their_folders(rows: Rows) -> None:
@@ -111,8 +111,8 @@ def test_partitioned_tables_are_spread_in_their_folders(rows: Rows) -> None:
     assert "Spread" in told
     files = placed(rows, "folders", "k", 2)
     assert {file.parent.name for file in files} == {f"day={day}" for day in range(9)}
-    assert rows(f"SELECT {BY_NAME} FROM (SELECT k, day, name FROM folders)") == rows(
-        f"SELECT {BY_NAME} FROM (SELECT k, day, name FROM large)"
+    assert rows(f"SELECT {SUMS} FROM (SELECT k, day, name FROM folders)") == rows(
+        f"SELECT {SUMS} FROM (SELECT k, day, name FROM large)"
     )
 
 

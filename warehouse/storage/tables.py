@@ -51,9 +51,6 @@ def compile_ahead(gateway: Any) -> None:
         "WholeSums",
         "Careful",
         "PiecesOfLike",
-        "Spreads",
-        "SpreadTransaction",
-        "Spread",
     ):
         java_sources.load(gateway, SOURCES, f"warehouse.storage.{name}")
     java_sources.keep(gateway, SOURCES)

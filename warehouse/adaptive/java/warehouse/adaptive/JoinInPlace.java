@@ -140,15 +140,12 @@ public final class JoinInPlace extends Rule {
   /** The bytes of a table's rows that statistics expect, where `size` takes nothing for smaller than a part of itself. */
   private static double likely(SparkPlan rows) {
     SparkPlan scan = scan(rows);
-    double share = 1;
     if (scan instanceof FileSourceScanExec) {
       Option told = ((FileSourceScanExec) scan).relation().options().get(LIKELY);
-      share = told.isDefined() ? Double.parseDouble((String) told.get()) : 1;
-    } else {
-      Metadata told = ((Attribute) ((InMemoryTableScanExec) scan).relation().output().head()).metadata();
-      share = told.contains(LIKELY) ? told.getDouble(LIKELY) : 1;
+      return told.isDefined() ? Double.parseDouble((String) told.get()) * size(rows) : size(rows);
     }
-    return share * size(rows);
+    Metadata told = ((Attribute) ((InMemoryTableScanExec) scan).relation().output().head()).metadata();
+    return told.contains(LIKELY) ? told.getDouble(LIKELY) * size(rows) : size(rows);
   }
 
   private static boolean isLittle(SparkPlan rows) {

@@ -188,7 +188,7 @@ public final class FewFiles extends Rule {
     PreparedDeltaFileIndex prepared = new PreparedDeltaFileIndex(
         session, index.deltaLog(), index.path(), index.catalogTableOpt(), scan, index.versionToUse());
     scala.collection.immutable.Map options = (scala.collection.immutable.Map) files.options().updated(
-        Share.LIKELY, String.valueOf(share / Share.atLeast(share)));
+        Share.LIKELY, String.valueOf(Share.ofThat(share)));
     HadoopFsRelation known = files.copy(
         prepared, files.partitionSchema(), files.dataSchema(), files.bucketSpec(), files.fileFormat(), options,
         files.sparkSession());

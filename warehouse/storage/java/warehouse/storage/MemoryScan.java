@@ -54,11 +54,14 @@ public class MemoryScan extends InMemoryTableScanExec {
   private static final String UNPACKING = "warehouse.unpacking";
 
   private final boolean prunes;
+  private final boolean unpacks;
   private transient Set chosen;
 
-  private MemoryScan(Seq attributes, Seq predicates, InMemoryRelation relation, boolean prunes) {
-    super(attributes, predicates, relation);
+  private MemoryScan(InMemoryTableScanExec scan, boolean prunes, boolean unpacks) {
+    super(scan.attributes(), scan.predicates(), scan.relation());
     this.prunes = prunes;
+    this.unpacks = unpacks;
+    copyTagsFrom(scan);
   }
 
   /**
@@ -68,53 +71,50 @@ public class MemoryScan extends InMemoryTableScanExec {
    */
   static InMemoryTableScanExec of(InMemoryTableScanExec scan, boolean free) {
     boolean prunes = free && !scan.predicates().isEmpty() && files(scan.relation().cachedPlan()) != null;
-    MemoryScan made = new MemoryScan(scan.attributes(), scan.predicates(), scan.relation(), prunes);
-    if (!prunes && !made.unpacks()) {
-      return scan;
-    }
-    made.copyTagsFrom(scan);
-    return made;
+    boolean unpacks = unpacks(scan);
+    return prunes || unpacks ? new MemoryScan(scan, prunes, unpacks) : scan;
   }
 
   /** Spark's rules copy scans; a copy of this one is one of its kind. */
   public InMemoryTableScanExec copy(Seq attributes, Seq predicates, InMemoryRelation relation) {
-    return new MemoryScan(attributes, predicates, relation, prunes);
+    return new MemoryScan(new InMemoryTableScanExec(attributes, predicates, relation), prunes, unpacks);
   }
 
   /** A copy with other expressions, as Spark's nodes make it of what their constructors take. */
   public SparkPlan makeCopy(Object[] arguments) {
-    MemoryScan made = new MemoryScan((Seq) arguments[0], (Seq) arguments[1], (InMemoryRelation) arguments[2], prunes);
+    SparkPlan made = copy((Seq) arguments[0], (Seq) arguments[1], (InMemoryRelation) arguments[2]);
     made.copyTagsFrom(this);
     return made;
   }
 
-  /** Whether columns are given as vectors that unpack themselves: Spark has none for them, and tasks know ours. */
-  private boolean unpacks() {
-    boolean known = Gathering.ready && Layouts.on(session(), UNPACKING) && !super.supportsColumnar()
-        && conf().cacheVectorizedReaderEnabled() && !attributes().isEmpty()
-        && relation().cacheBuilder().serializer().getClass() == DefaultCachedBatchSerializer.class;
-    for (int i = 0; known && i < attributes().size(); i++) {
-      known = Packed.reads(((Attribute) attributes().apply(i)).dataType());
+  /** Whether columns can be given as vectors that unpack themselves: Spark has none for them, and tasks know ours. */
+  private static boolean unpacks(InMemoryTableScanExec scan) {
+    Seq columns = scan.attributes();
+    boolean known = Gathering.ready && Layouts.on(scan.session(), UNPACKING) && !scan.supportsColumnar()
+        && scan.conf().cacheVectorizedReaderEnabled() && !columns.isEmpty()
+        && scan.relation().cacheBuilder().serializer().getClass() == DefaultCachedBatchSerializer.class;
+    for (int i = 0; known && i < columns.size(); i++) {
+      known = Packed.reads(((Attribute) columns.apply(i)).dataType());
     }
     return known;
   }
 
   public boolean supportsColumnar() {
-    return super.supportsColumnar() || unpacks();
+    return super.supportsColumnar() || unpacks;
   }
 
   public boolean supportsRowBased() {
-    return !unpacks();
+    return !unpacks;
   }
 
   /** Generated code asks for no class of them by its name. */
   public Option vectorTypes() {
-    return unpacks() ? Option.empty() : super.vectorTypes();
+    return unpacks ? Option.empty() : super.vectorTypes();
   }
 
   /** Spark keeps a node in place of another one that is equal. */
   public boolean canEqual(Object other) {
-    return other instanceof MemoryScan && ((MemoryScan) other).prunes == prunes;
+    return other instanceof MemoryScan && ((MemoryScan) other).prunes == prunes && ((MemoryScan) other).unpacks == unpacks;
   }
 
   public boolean equals(Object other) {
@@ -144,7 +144,7 @@ public class MemoryScan extends InMemoryTableScanExec {
   }
 
   public RDD doExecuteColumnar() {
-    return unpacks() ? unpacked() : few(super.doExecuteColumnar());
+    return unpacks ? unpacked() : few(super.doExecuteColumnar());
   }
 
   private RDD unpacked() {

@@ -74,6 +74,11 @@ final class Share {
     return Math.max(likely, LEAST);
   }
 
+  /** How much less than that it likely is. */
+  static double ofThat(double likely) {
+    return likely / atLeast(likely);
+  }
+
   /** The share of the rows of files that is likely left, by what is known of each: null where nothing is. */
   double of(List files) {
     List some = some(files);

@@ -62,7 +62,7 @@ final class SizesInMemory extends Rule {
     double share = conditions.isEmpty() ? 1 : share(index, conditions);
     BigInt rows = BigInt.apply((long) (index.sizeInBytes() * Share.atLeast(share)));
     BigInt columns = Scans.replaced(plan, table, new SizedInMemory(table, rows, rows)).stats().sizeInBytes();
-    double likely = share / Share.atLeast(share);
+    double likely = Share.ofThat(share);
     return Scans.replaced(plan, table, new SizedInMemory(table, rows, columns).withOutput(likely(table.output(), likely)));
   }
 
