@@ -80,6 +80,19 @@ def test_what_yaml_asks_for_is_a_query(write: Write) -> None:
     }  # fmt: skip
 
 
+def test_a_stream_is_tested_as_one(write: Write) -> None:
+    """Its rows are asked for by STREAM, as they are in any query."""
+    columns = "[{name: station, tests: [unique, relationships: {to: ref('readings'), field: id}]}]"
+    write({
+        "readings.sql": "CREATE STREAM IF NOT EXISTS readings (station STRING, id INT) USING json OPTIONS (path 'x')",
+        "s.yml": f"models: [{{name: readings, columns: {columns}}}]",
+    })  # fmt: skip
+    loaded = load_project(Path("p"), load_settings(Path("p")))
+    texts = [unit.steps[0].source.text for unit in loaded.whole.units if unit.severity]
+    assert len(texts) == 2 and all("FROM STREAM readings" in " ".join(text.split()) for text in texts)
+    assert any("ANTI JOIN STREAM readings AS parent" in " ".join(text.split()) for text in texts)
+
+
 OF_HOURLY = [
     "no_b", "not_null_hourly_station", "relationships_hourly_station__name__ref_places",
     "accepted_values_hourly_station__A__it_s__1__True",
@@ -325,5 +338,5 @@ def test_every_known_test_is_a_query() -> None:
     from warehouse.project.properties import GENERIC, Check
 
     arguments = {"values": [1], "to": "ref('x')", "field": "f"}
-    texts = {checks.query(Check(kind, kind, "c", arguments), "ref('t')") for kind in GENERIC}
+    texts = {checks.query(Check(kind, kind, "c", arguments), "ref('t')", lambda _: False) for kind in GENERIC}
     assert len(texts) == len(GENERIC)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from warehouse.errors import SourceText, WarehouseError, diagnostic, fail
+from warehouse.project.checks import tests_of
 from warehouse.project.files import SqlFile
 from warehouse.project.properties import Described, place_of
 from warehouse.project.templates import Reference, Template, find_templates
@@ -55,7 +56,7 @@ def project_of(files: Sequence[SqlFile], tests: Sequence[SqlFile] = (), tables: 
     Args:
         files: what runs.
         tests: queries for rows that are wrong.
-        tables: what YAML files speak of.
+        tables: what YAML files speak of, whose tests come after those.
 
     Raises:
         WarehouseError: a file that does not parse, two files that make the same thing, a ref to nothing, a cycle, a
@@ -65,16 +66,27 @@ def project_of(files: Sequence[SqlFile], tests: Sequence[SqlFile] = (), tables: 
     drafts = [unit_of(template, _as_written) for template in templates]
     makers = _makers(drafts)
     for table in tables:
-        named = SqlFile(table.file.path, table.file.name, f"{{{{ {table.reference} }}}}", table.file)
-        _targets(find_templates(named), makers)
+        _named(table.file, table.reference, makers)
     units = []
     for template, draft in zip(templates, drafts, strict=True):
         targets = _targets(template, makers)
         moved = any(targets[reference] != _as_written(reference) for reference in targets)
         units.append(unit_of(template, targets.__getitem__) if moved else draft)
-    for template in map(find_templates, tests):
+    for template in map(find_templates, [*tests, *_asked_for(tables, makers)]):
         units.append(test_of(template, _targets(template, makers).__getitem__))
     return _ordered(units)
+
+
+def _asked_for(tables: Sequence[Described], makers: Mapping[Key, Unit]) -> list[SqlFile]:
+    """Return the tests that YAML files ask for."""
+    streams = {made.key for unit in makers.values() for made in unit.makes if made.kind == "stream"}
+    return tests_of(tables, lambda file, reference: _named(file, reference, makers).key in streams)
+
+
+def _named(file: SqlFile, reference: str, makers: Mapping[Key, Unit]) -> Target:
+    """Return what a YAML file names by ``ref('x')`` or the like."""
+    template = find_templates(SqlFile(file.path, file.name, f"{{{{ {reference} }}}}", file))
+    return _targets(template, makers)[template.references[0]]
 
 
 def _makers(units: Sequence[Unit]) -> dict[Key, Unit]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from warehouse.project.checks import tests_of
 from warehouse.project.files import Settings, load_files, load_tests, load_yaml
 from warehouse.project.graph import Project, project_of
 from warehouse.project.properties import Described, described
@@ -31,6 +30,7 @@ def load_project(folder: Path, settings: Settings, tests_suffice: bool = True) -
         WarehouseError: as ``project_of``, or a YAML file is none.
     """
     tables = tuple(described(load_yaml(folder, settings)))
-    tests = [*load_tests(folder, settings), *tests_of(tables)]
-    files = load_files(folder, settings, may_be_none=tests_suffice and bool(tests))
+    tests = load_tests(folder, settings)
+    is_tested = bool(tests) or any(table.checks for table in tables)
+    files = load_files(folder, settings, may_be_none=tests_suffice and is_tested)
     return Loaded(project_of(files, tests, tables), tables)
