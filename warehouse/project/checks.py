@@ -47,7 +47,7 @@ def query(check: Check, reference: str, is_stream: IsStream) -> str:
     Args:
         check: what is tested.
         reference: ``ref('x')`` or the like, of the table that is tested.
-        is_stream: see there.
+        is_stream: see ``IsStream``; of that reference and of the one that ``check`` names.
     """
     table, column = _template(reference, is_stream), _column(check.column)
     if check.where is not None:
