@@ -52,7 +52,7 @@ def rows(engine: Engine) -> Iterator[Rows]:
     yield from rows_in(engine, "unpacking")
 
 
-def _columns() -> dict[str, str]:
+def columns_of_all_types() -> dict[str, str]:
     """Return the columns of a table, each value with NULLs in some ways, and the SQL of each."""
     return {
         f"{name}_{which}": f"IF({NULLS[which].replace('column', str(i))}, NULL, {value})"
@@ -80,7 +80,7 @@ def _asked(engine: Engine, query: str) -> tuple[bool, str]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_vectors_have_the_values_of_rows(engine: Engine, rows: Rows, seed: int) -> None:
     """Were one of Spark's schemes not met here, its reader would not be tried."""
-    columns, met = _columns(), set[str]()
+    columns, met = columns_of_all_types(), set[str]()
     every = "SELECT bit_xor(xxhash64(*)) AS x, count(*) AS n FROM packed"
     some = "SELECT * FROM packed WHERE id % 1000 = 7 OR text_none = '' AND id < 3000 ORDER BY id"
     for order in ORDERS:

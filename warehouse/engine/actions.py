@@ -150,7 +150,10 @@ class Actions:
         self._drop_all(plan.drops)
         for evaluation in plan.evaluations:
             self.learning.models.measure(evaluation, parameters)
-        with shared.kept.reshaped(self.spark, plan.reshapes, schema), shared.kept.spread(plan.keeping) as placed:
+        with (
+            shared.kept.reshaped(self.spark, plan.reshapes, schema),
+            shared.kept.writing(plan.keeping, schema) as placed,
+        ):
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
         if plan.forget_view:
             shared.catalog.drop_view(plan.forget_view.schema, plan.forget_view.name)

@@ -10,6 +10,7 @@ SWITCHES = {
     "warehouse.gathering": "Whether one tally counts what Delta's statistics of a column are.",
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
     "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",
+    "warehouse.packing": "Whether memory is filled a column at a time, from the vectors that files are read into.",
     "warehouse.pruning": "Whether partitions are chosen on the driver, by the statistics of their files.",
     "warehouse.spreading": "Whether DISTRIBUTE BY is written without a shuffle, by tasks with many files, if it pays.",
     "warehouse.statistics": "Whether plans go by what the statistics of files say of ranges and sizes.",

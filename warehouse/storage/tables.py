@@ -103,22 +103,29 @@ class KeptTables:
     # ---------------------------------------------------------------- after a statement
 
     @contextmanager
-    def spread(self, keeping: Keeping | None) -> Iterator[list[str]]:
-        """Let a statement write a distributed table without a shuffle where that pays.
+    def writing(self, keeping: Keeping | None, schema: str) -> Iterator[list[str]]:
+        """Let a statement write a distributed table without a shuffle where that pays, and pack what is for memory.
+
+        Args:
+            keeping: what it asks for.
+            schema: where its names are looked up.
 
         Yields:
-            a list, which gets the names of the files that were written so when the statement has run.
+            a list, which gets the names of the files that were written without a shuffle when the statement has run.
         """
         placed: list[str] = []
         distribution = keeping.distribution if keeping else None
-        if distribution is None or not self._gathers:
+        its = _qualified(keeping.table, schema) if keeping else ""
+        remembers = bool(keeping and keeping.cache) or its in self._records.cached
+        if not self._gathers or not (distribution or remembers):
             yield placed
             return
-        spreading = self._layouts.spreading(list(distribution.keys), distribution.partitions)
+        keys, partitions = (list(distribution.keys), distribution.partitions) if distribution else ([], 0)
+        writing = self._layouts.writing(remembers, keys, partitions)
         try:
             yield placed
         finally:
-            placed.extend(spreading.end())
+            placed.extend(writing.end())
 
     def keep(self, spark: SparkSession, keeping: Keeping, schema: str, placed: Iterable[str] = ()) -> list[str]:
         """Do what a statement that has run asks for its table; return what there is to warn of.

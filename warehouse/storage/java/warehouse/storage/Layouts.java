@@ -162,9 +162,10 @@ public class Layouts {
     }
   }
 
-  /** Let tasks gather Delta's statistics in our way: they were given the classes. */
+  /** Let tasks gather Delta's statistics and fill memory in our way: they were given the classes. */
   public void gather() {
     Gathering.ready = true;
+    Packers.use();
   }
 
   /** Return the version of a table, its identity, and the paths of its files. */
@@ -194,9 +195,9 @@ public class Layouts {
     return snapshot.deltaLog().createDataFrame(snapshot, chosen.toList(), false, Option.empty());
   }
 
-  /** Let what this thread writes by keys be written without a shuffle, until it is told to end. */
-  public Spreads spreading(List keys, int partitions) {
-    return Spreads.begin(new ArrayList(keys), partitions);
+  /** Let what this thread writes be written as its table is kept, until it is told to end. */
+  public Writings writing(boolean remembers, List keys, int partitions) {
+    return Writings.begin(remembers, new ArrayList(keys), partitions);
   }
 
   /** Begin to write some files of a table anew. */

@@ -21,7 +21,6 @@ import org.apache.spark.sql.execution.InputAdapter;
 import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.WholeStageCodegenExec;
-import org.apache.spark.sql.execution.columnar.DefaultCachedBatchSerializer;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.datasources.FilePartition;
@@ -92,7 +91,7 @@ public class MemoryScan extends InMemoryTableScanExec {
     Seq columns = scan.attributes();
     boolean known = Gathering.ready && Layouts.on(scan.session(), UNPACKING) && !scan.supportsColumnar()
         && scan.conf().cacheVectorizedReaderEnabled() && !columns.isEmpty()
-        && scan.relation().cacheBuilder().serializer().getClass() == DefaultCachedBatchSerializer.class;
+        && Packers.known(scan.relation().cacheBuilder().serializer());
     for (int i = 0; known && i < columns.size(); i++) {
       known = Packed.reads(((Attribute) columns.apply(i)).dataType());
     }

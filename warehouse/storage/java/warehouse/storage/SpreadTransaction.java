@@ -43,7 +43,7 @@ import warehouse.storage.tasks.Spreading;
  * done by one task for few rows, and by several where files are of some size still. For Delta the number of the partition is a column that files lie in
  * folders by; {@link Spreading} makes it the number in the file's name.
  */
-final class SpreadTransaction extends OptimisticTransaction {
+final class SpreadTransaction extends RememberingTransaction {
   /** A setting of a session; it is on unless it says false. */
   private static final String SETTING = "warehouse.spreading";
 
@@ -64,8 +64,8 @@ final class SpreadTransaction extends OptimisticTransaction {
   private Attribute number;
 
   /** The same as `begun`, of a table distributed by `keys`; the names of the files that it writes so are added to `names`. */
-  SpreadTransaction(OptimisticTransaction begun, List keys, int partitions, List names) {
-    super(begun.deltaLog(), begun.catalogTable(), begun.snapshot());
+  SpreadTransaction(OptimisticTransaction begun, boolean remembers, List keys, int partitions, List names) {
+    super(begun, remembers);
     this.keys = keys;
     this.partitions = partitions;
     this.names = names;

@@ -59,7 +59,7 @@ public abstract class Packed extends ColumnVector {
   }
 
   /** How many bytes a value of a type has; 0 where that is not one number. */
-  private static int width(DataType type) {
+  static int width(DataType type) {
     if (DataTypes.BooleanType.equals(type) || DataTypes.ByteType.equals(type)) {
       return 1;
     }

@@ -9,20 +9,26 @@ import org.apache.spark.sql.delta.TransactionExecutionObserver$;
 import scala.Function0;
 import scala.Option;
 
-/** Has the transactions that Delta begins in a thread be such as spread rows by keys without a shuffle, until it ends. */
-public final class Spreads implements TransactionExecutionObserver {
+/**
+ * Has the transactions that Delta begins in a thread be such as know how their table is kept, until it ends: that rows are
+ * spread by keys without a shuffle, or that they are packed for memory.
+ */
+public final class Writings implements TransactionExecutionObserver {
   private final ChainableExecutionObserver before = TransactionExecutionObserver$.MODULE$.getObserver();
   private final List names = new ArrayList();
+  private final boolean remembers;
   private final List keys;
   private final int partitions;
 
-  private Spreads(List keys, int partitions) {
+  private Writings(boolean remembers, List keys, int partitions) {
+    this.remembers = remembers;
     this.keys = keys;
     this.partitions = partitions;
   }
 
-  static Spreads begin(List keys, int partitions) {
-    Spreads begun = new Spreads(keys, partitions);
+  /** `remembers` says whether the table belongs into memory; it has no `keys` where it is not distributed. */
+  static Writings begin(boolean remembers, List keys, int partitions) {
+    Writings begun = new Writings(remembers, keys, partitions);
     TransactionExecutionObserver$.MODULE$.setObserver(begun);
     return begun;
   }
@@ -34,7 +40,9 @@ public final class Spreads implements TransactionExecutionObserver {
   }
 
   public OptimisticTransaction startingTransaction(Function0 begin) {
-    return new SpreadTransaction((OptimisticTransaction) begin.apply(), keys, partitions, names);
+    OptimisticTransaction begun = (OptimisticTransaction) begin.apply();
+    return keys.isEmpty() ? new RememberingTransaction(begun, remembers)
+        : new SpreadTransaction(begun, remembers, keys, partitions, names);
   }
 
   public Object preparingCommit(Function0 prepare) {
