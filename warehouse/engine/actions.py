@@ -152,7 +152,7 @@ class Actions:
             self.learning.models.measure(evaluation, parameters)
         with (
             shared.kept.reshaped(self.spark, plan.reshapes, schema),
-            shared.kept.writing(plan.keeping, schema) as placed,
+            shared.kept.writing(self.spark, plan.keeping, schema) as placed,
         ):
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
         if plan.forget_view:

@@ -103,10 +103,11 @@ class KeptTables:
     # ---------------------------------------------------------------- after a statement
 
     @contextmanager
-    def writing(self, keeping: Keeping | None, schema: str) -> Iterator[list[str]]:
+    def writing(self, spark: SparkSession, keeping: Keeping | None, schema: str) -> Iterator[list[str]]:
         """Let a statement write a distributed table without a shuffle where that pays, and pack what is for memory.
 
         Args:
+            spark: the session that runs it.
             keeping: what it asks for.
             schema: where its names are looked up.
 
@@ -115,8 +116,7 @@ class KeptTables:
         """
         placed: list[str] = []
         distribution = keeping.distribution if keeping else None
-        its = _qualified(keeping.table, schema) if keeping else ""
-        remembers = bool(keeping and keeping.cache) or its in self._records.cached
+        remembers = keeping is not None and self._remembers(spark, keeping, schema)
         if not self._gathers or not (distribution or remembers):
             yield placed
             return
@@ -126,6 +126,16 @@ class KeptTables:
             yield placed
         finally:
             placed.extend(writing.end())
+
+    def _remembers(self, spark: SparkSession, keeping: Keeping, schema: str) -> bool:
+        """Say whether what a statement writes belongs into memory; a table of that name may have been dropped."""
+        name = _qualified(keeping.table, schema)
+        if keeping.cache is not None or name not in self._records.cached:
+            return bool(keeping.cache)
+        try:
+            return spark.catalog.isCached(name)
+        except AnalysisException:
+            return False
 
     def keep(self, spark: SparkSession, keeping: Keeping, schema: str, placed: Iterable[str] = ()) -> list[str]:
         """Do what a statement that has run asks for its table; return what there is to warn of.
