@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 # No test leaves an engine behind in the background, but those that are about it.
 os.environ["WAREHOUSE_ENGINE"] = "embedded"
 
-# Most of what a process that a test starts does is done a few times: to compile it once, and quickly, costs less than
-# to compile it again when it is hot. (An engine takes no JDK_JAVA_OPTIONS from its environment.)
-QUICKLY = "-XX:TieredStopAtLevel=1"
-os.environ.setdefault("JAVA_TOOL_OPTIONS", QUICKLY)
+# Most of what a process that a test starts does is done a few times, and much of what the tests' own engines do: to
+# compile it once, and quickly, costs less than to compile it again when it is hot. (An engine takes no
+# JDK_JAVA_OPTIONS from its environment.)
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 # Spark hands rows to Python at a port that the first to come uses up. Where brokers and servers come and go beside it
@@ -77,9 +77,5 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Return the one engine of this test run: starting a JVM for each test would take longer than the tests."""
     from warehouse.engine import Engine
 
-    with pytest.MonkeyPatch.context() as patch:
-        if os.environ["JAVA_TOOL_OPTIONS"] == QUICKLY:  # it lives long enough to be compiled as users' engines are
-            patch.delenv("JAVA_TOOL_OPTIONS")
-        opened = Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED)
-    with opened as started:
+    with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED) as started:
         yield started

@@ -52,20 +52,22 @@ def rows(engine: Engine) -> Iterator[Rows]:
     yield from rows_in(engine, "unpacking")
 
 
-def columns_of_all_types() -> dict[str, str]:
-    """Return the columns of a table, each value with NULLs in some ways, and the SQL of each."""
-    return {
-        f"{name}_{which}": f"IF({NULLS[which].replace('column', str(i))}, NULL, {value})"
+def columns_of_all_types() -> str:
+    """Return the SQL of the columns of a table, each value with NULLs in some ways."""
+    return ", ".join(
+        f"IF({NULLS[which].replace('column', str(i))}, NULL, {value}) AS {name}_{which}"
         for i, (name, value) in enumerate(VALUES.items())
         for which in list(NULLS)[0 if ALL else i % 2 :: 1 if ALL else 2]
-    }
+    )
 
 
-def _made(rows: Rows, columns: dict[str, str], seed: int, order: str) -> None:
-    """Make a table in memory."""
-    listed = ", ".join(f"{value} AS {name}" for name, value in columns.items())
-    numbers = f"SELECT id, {ORDERS[order].format(seed=seed)} AS n FROM range(0, 12000, 1, 1)"
-    rows(f"CREATE OR REPLACE TABLE packed AS SELECT id, {listed} FROM ({numbers}); CACHE TABLE packed")
+def make_of_numbers(rows: Rows, table: str, listed: str, seed: int, order: str) -> None:
+    """Make a table of columns of a number; what makes them is compiled once for all orders."""
+    number = ORDERS[order].format(seed=seed)
+    rows(
+        f"CREATE TABLE of_{table} AS SELECT id, {number} AS n FROM range(0, 12000, 1, 1);"
+        f" CREATE TABLE {table} AS SELECT id, {listed} FROM of_{table}"
+    )
 
 
 def _asked(engine: Engine, query: str) -> tuple[bool, str]:
@@ -80,20 +82,22 @@ def _asked(engine: Engine, query: str) -> tuple[bool, str]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_vectors_have_the_values_of_rows(engine: Engine, rows: Rows, seed: int) -> None:
     """Were one of Spark's schemes not met here, its reader would not be tried."""
-    columns, met = columns_of_all_types(), set[str]()
-    every = "SELECT bit_xor(xxhash64(*)) AS x, count(*) AS n FROM packed"
-    some = "SELECT * FROM packed WHERE id % 1000 = 7 OR text_none = '' AND id < 3000 ORDER BY id"
+    listed, met = columns_of_all_types(), set[str]()
+    every = "SELECT bit_xor(xxhash64(*)) AS x, count(*) AS n FROM {}"
+    some = "SELECT * FROM {} WHERE id % 1000 = 7 OR text_none = '' AND id < 3000 ORDER BY id"
     for order in ORDERS:
-        _made(rows, columns, seed, order)
-        vectors, found = _asked(engine, some)
-        whole = rows(every)
+        table = f"{order}_{seed}"
+        make_of_numbers(rows, table, listed, seed, order)
+        rows(f"CACHE TABLE {table}")
+        vectors, found = _asked(engine, some.format(table))
+        whole = rows(every.format(table))
         with settings(engine, OFF):
-            others, expected = _asked(engine, some)
+            others, expected = _asked(engine, some.format(table))
         assert vectors and not others and found == expected
-        for row in rows("SELECT DISTINCT column, scheme FROM cache_stats('packed')"):
+        for row in rows(f"SELECT DISTINCT column, scheme FROM cache_stats('{table}')"):
             met.add(f"{'text' if row['column'].startswith('text') else 'number'}: {row['scheme']}")
-        rows("UNCACHE TABLE packed")
-        assert whole == rows(every)
+        rows(f"UNCACHE TABLE {table}")
+        assert whole == rows(every.format(table))
     texts = {f"text: {way}" for way in ("plain", "run length", "dictionary")}
     both = {told.replace("text", "number") for told in texts}
     assert met == texts | both | {"number: boolean bits", "number: int deltas", "number: long deltas"}
