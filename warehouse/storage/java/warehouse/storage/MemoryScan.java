@@ -88,14 +88,9 @@ public class MemoryScan extends InMemoryTableScanExec {
 
   /** Whether columns can be given as vectors that unpack themselves: Spark has none for them, and tasks know ours. */
   private static boolean unpacks(InMemoryTableScanExec scan) {
-    Seq columns = scan.attributes();
-    boolean known = Gathering.ready && Layouts.on(scan.session(), UNPACKING) && !scan.supportsColumnar()
-        && scan.conf().cacheVectorizedReaderEnabled() && !columns.isEmpty()
-        && Packers.known(scan.relation().cacheBuilder().serializer());
-    for (int i = 0; known && i < columns.size(); i++) {
-      known = Packed.reads(((Attribute) columns.apply(i)).dataType());
-    }
-    return known;
+    return Gathering.ready && Layouts.on(scan.session(), UNPACKING) && !scan.supportsColumnar()
+        && scan.conf().cacheVectorizedReaderEnabled() && !scan.attributes().isEmpty()
+        && Packers.known(scan.relation().cacheBuilder().serializer()) && Packed.reads(scan.attributes());
   }
 
   public boolean supportsColumnar() {

@@ -1,5 +1,6 @@
 package warehouse.storage.tasks;
 
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
@@ -9,6 +10,7 @@ import org.apache.spark.sql.vectorized.ColumnarArray;
 import org.apache.spark.sql.vectorized.ColumnarMap;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
+import scala.collection.immutable.Seq;
 
 /**
  * A column of a batch in Spark's columnar memory store, read as it is packed there: unpacked when its first value is
@@ -51,6 +53,15 @@ public abstract class Packed extends ColumnVector {
   /** Whether columns of a type can be read so. */
   public static boolean reads(DataType type) {
     return DataTypes.StringType.equals(type) || width(type) > 0;
+  }
+
+  /** Whether all of some columns can be. */
+  public static boolean reads(Seq columns) {
+    boolean all = true;
+    for (int i = 0; i < columns.size(); i++) {
+      all &= reads(((Attribute) columns.apply(i)).dataType());
+    }
+    return all;
   }
 
   static ColumnVector of(DataType type, byte[] bytes, int rows) {

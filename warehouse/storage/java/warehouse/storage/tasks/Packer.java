@@ -18,7 +18,7 @@ import scala.reflect.ClassTag$;
  */
 public final class Packer extends DefaultCachedBatchSerializer {
   public boolean supportsColumnarInput(Seq columns) {
-    return Packing.takesVectors(columns);
+    return Packed.reads(columns);
   }
 
   public RDD convertColumnarBatchToCachedBatch(RDD batches, Seq columns, StorageLevel level, SQLConf conf) {

@@ -24,6 +24,7 @@ public final class Packing extends AbstractFunction1 implements Serializable {
   private final int size;
   private final boolean compressed;
   private final boolean own;
+  private final boolean whole;
   private final String layout;
 
   /**
@@ -35,6 +36,7 @@ public final class Packing extends AbstractFunction1 implements Serializable {
     this.size = conf.columnBatchSize();
     this.compressed = conf.useCompression();
     this.own = !"false".equalsIgnoreCase(conf.getConfString(SETTING, "true"));
+    this.whole = own && Packed.reads(columns);
     StringBuilder told = new StringBuilder(size + " " + compressed + " " + own);
     for (int i = 0; i < types.length; i++) {
       Attribute column = (Attribute) columns.apply(i);
@@ -51,22 +53,9 @@ public final class Packing extends AbstractFunction1 implements Serializable {
     return layout;
   }
 
-  /** Whether no column needs Spark's own builder, which takes rows. */
-  public static boolean takesVectors(Seq columns) {
-    boolean all = true;
-    for (int i = 0; i < columns.size(); i++) {
-      all &= Packed.reads(((Attribute) columns.apply(i)).dataType());
-    }
-    return all;
-  }
-
-  /** Whether no column needs it, and the setting is on. */
+  /** Whether all columns are packed here. */
   public boolean isOwn() {
-    boolean all = own;
-    for (int i = 0; i < types.length; i++) {
-      all &= Packed.reads(types[i]);
-    }
-    return all;
+    return whole;
   }
 
   BatchToPack batch() {
