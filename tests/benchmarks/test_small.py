@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import answers, pavlo, status, tpch
 from benchmarks.systems import Duck, Warehouse, opened
+from tests.soak import soaked
 
 if TYPE_CHECKING:
     from warehouse.engine import Engine
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 QUERIES = os.environ.get("TPCH", "q3,q13,q16,q21").split(",")
 
 
-@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize("in_memory", [soaked(False), True])
 def test_tpch_has_the_reference_answers(engine: Engine, schema: str, tmp_path: Path, in_memory: bool) -> None:
     """At scale factor 0.01, DuckDB's answers are the reference and ours are DuckDB's."""
     system = Warehouse(engine)

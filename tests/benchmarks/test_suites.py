@@ -10,12 +10,13 @@ import pytest
 
 from benchmarks import classics, nexmark, suite
 from benchmarks.systems import Warehouse
+from tests.soak import soaked
 
 if TYPE_CHECKING:
     from warehouse.engine import Engine
 
 QUERIES = {"nexmark": ("q5",), "classics": ("yahoo",)}
-BOTH = pytest.mark.parametrize("its", [classics.SUITE, nexmark.SUITE], ids=lambda its: its.name)
+BOTH = pytest.mark.parametrize("its", [soaked(classics.SUITE), nexmark.SUITE], ids=lambda its: its.name)
 
 
 @BOTH

@@ -13,7 +13,7 @@ import pytest
 from tests.statements import Rows, rows_in
 from warehouse.language.literals import string_literal
 
-PATTERNS = 200 if os.environ.get("SOAK") else 15
+PATTERNS = 200 if os.environ.get("SOAK") else 8
 PIECES = ["a", "ab", "ß", "%", "_", "", "b.c", "%%"]
 
 

@@ -15,8 +15,8 @@ import pytest
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 
-CONDITIONS = 10_000 if os.environ.get("ORACLE_ALL") else 60
-AT_ONCE = 50
+CONDITIONS = 10_000 if os.environ.get("ORACLE_ALL") else 25
+AT_ONCE = 25
 
 MADE = """
 SELECT CAST(id AS INT) AS i, id * 1000003L AS b, CAST(id % 120 AS SMALLINT) AS s, CAST(id DIV 500 AS TINYINT) AS y,

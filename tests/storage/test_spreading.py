@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 import pytest
 
-from tests.soak import soaked
 from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 
@@ -155,9 +154,8 @@ def test_rows_go_by_the_keys_as_they_are_written(rows: Rows) -> None:
     assert in_place(rows, "widened", "k")
 
 
-@pytest.mark.parametrize(
-    "given", [soaked("'delta.columnMapping.mode' = 'name'"), "'delta.enableChangeDataFeed' = 'true'"]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("given", ["'delta.columnMapping.mode' = 'name'", "'delta.enableChangeDataFeed' = 'true'"])
 def test_tables_whose_files_have_other_names_are_shuffled(rows: Rows, given: str) -> None:
     told = made(rows, "named", "SELECT * FROM large", "k", f"TBLPROPERTIES ({given})")
     assert "Spread" not in told and in_place(rows, "named", "k")

@@ -16,9 +16,12 @@ from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
 
 COUNTED = """
-  count(DISTINCT i, s) AS b, count(DISTINCT i) FILTER (WHERE s > 'm') AS c, count(DISTINCT f) AS g,
-  count(DISTINCT t, d, i) AS h, collect_set(s) AS j, collect_set(f) AS u, sum(DISTINCT i) AS l, count(DISTINCT r) AS p,
-  max_by(i, struct(i, s, f), 3) AS best, min_by(s, struct(s), 1 + 1) FILTER (WHERE i > 5) AS least
+  count(DISTINCT t, d, i) AS b, count(DISTINCT f) AS c, count(DISTINCT r) AS p, collect_set(s) AS j,
+  collect_set(f) AS u, max_by(i, struct(i, s, f), 3) AS best
+"""
+MORE = """,
+  count(DISTINCT i, s) AS d, count(DISTINCT i) FILTER (WHERE s > 'm') AS g, sum(DISTINCT i) AS l,
+  min_by(s, struct(s), 1 + 1) FILTER (WHERE i > 5) AS least
 """
 SORTED = "SELECT * EXCEPT (j, u), array_sort(j) AS j, array_sort(u) AS u FROM {} ORDER BY ALL"
 WINDOWS = {
@@ -56,9 +59,13 @@ def landing(tmp_path: Path) -> Callable[[int], None]:
     return write
 
 
-@pytest.mark.parametrize("window", ["fixed", soaked("sessions"), soaked("sliding")])
+@pytest.mark.parametrize(
+    ("window", "listed"),
+    [("fixed", COUNTED), *(soaked(window, COUNTED + MORE) for window in WINDOWS)],
+    ids=["some", *WINDOWS],
+)
 def test_sets_say_what_all_rows_say(
-    engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, window: str
+    engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, window: str, listed: str
 ) -> None:
     landing(0)
     rows_of(
@@ -66,7 +73,7 @@ def test_sets_say_what_all_rows_say(
         f"CREATE STREAM s ({COLUMNS}) USING json OPTIONS (path '{tmp_path / 'in'}', allowNonNumericNumbers 'true')"
         " WATERMARK at DELAY OF INTERVAL 30 MINUTES",
     )
-    query = f"SELECT k, {COUNTED}, window_start FROM STREAM s GROUP BY k {WINDOWS[window]}"
+    query = f"SELECT k, {listed}, window_start FROM STREAM s GROUP BY k {WINDOWS[window]}"
     rows_of(engine, f"CREATE STREAMING TABLE t AS {query}")
     for step in (1, 2):
         landing(step)
@@ -91,8 +98,9 @@ def test_what_is_kept_is_told(engine: Engine, schema: str, landing: Callable[[in
     assert "partial results for count; distinct values for count, collect_set; the window's rows for median" in text
 
 
+@pytest.mark.parametrize(("version", "kept"), [(5, "count(DISTINCT i)"), soaked(8, "stddev(i)")])
 def test_a_state_of_rows_is_refused(
-    engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path
+    engine: Engine, schema: str, landing: Callable[[int], None], tmp_path: Path, version: int, kept: str
 ) -> None:
     """A folder of an earlier version kept the rows of DISTINCT, and of stddev; it is told, and FULL builds it again."""
     landing(0)
@@ -100,18 +108,17 @@ def test_a_state_of_rows_is_refused(
         engine,
         f"CREATE STREAM s ({COLUMNS}) USING json OPTIONS (path '{tmp_path / 'in'}') WATERMARK at DELAY OF '1 hour'",
     )
-    for version, kept in ((5, "count(DISTINCT i)"), (8, "stddev(i)")):
-        table = f"of_format_{version}"
-        query = (
-            "STREAMING TABLE {} AS SELECT k, {} AS n FROM STREAM s GROUP BY k"
-            " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW"
-        )
-        rows_of(engine, f"CREATE {query.format(table, kept)}")
-        before = rows_of(engine, f"SELECT * FROM {table} ORDER BY ALL")
-        (newest,) = (engine.folder / "streaming").glob(f"{table}-*/commits/000000001.json")
-        newest.write_text(json.dumps(json.loads(newest.read_text()) | {"format": version}))
-        for statement in (f"REFRESH STREAMING TABLE {table}", f"CREATE OR REPLACE {query.format(table, f'-{kept}')}"):
-            with pytest.raises(WarehouseError, match="WAREHOUSE_STATE_OLDER"):
-                rows_of(engine, statement)
-        rows_of(engine, f"REFRESH STREAMING TABLE {table} FULL")
-        assert rows_of(engine, f"SELECT * FROM {table} ORDER BY ALL") == before
+    table = f"of_format_{version}"
+    query = (
+        "STREAMING TABLE {} AS SELECT k, {} AS n FROM STREAM s GROUP BY k"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW"
+    )
+    rows_of(engine, f"CREATE {query.format(table, kept)}")
+    before = rows_of(engine, f"SELECT * FROM {table} ORDER BY ALL")
+    (newest,) = (engine.folder / "streaming").glob(f"{table}-*/commits/000000001.json")
+    newest.write_text(json.dumps(json.loads(newest.read_text()) | {"format": version}))
+    for statement in (f"REFRESH STREAMING TABLE {table}", f"CREATE OR REPLACE {query.format(table, f'-{kept}')}"):
+        with pytest.raises(WarehouseError, match="WAREHOUSE_STATE_OLDER"):
+            rows_of(engine, statement)
+    rows_of(engine, f"REFRESH STREAMING TABLE {table} FULL")
+    assert rows_of(engine, f"SELECT * FROM {table} ORDER BY ALL") == before

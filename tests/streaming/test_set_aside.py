@@ -58,6 +58,7 @@ def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> 
     assert rows_of(engine, "SELECT most, _why FROM bad_rows('most')") == []
 
 
+@pytest.mark.soak
 def test_of_records_with_many_columns(engine: Engine, schema: str, tmp_path: Path) -> None:
     good = {f"c{i}": i for i in range(60)}
     (tmp_path / "rows.json").write_text("\n".join(json.dumps(row) for row in (good, {**good, "c59": "no"})))
@@ -72,6 +73,7 @@ def test_of_records_with_many_columns(engine: Engine, schema: str, tmp_path: Pat
     assert rows_of(engine, "SELECT * FROM t") == [good]
 
 
+@pytest.mark.soak
 def test_of_rows_beyond_the_ends_of_time(engine: Engine, schema: str) -> None:
     moments = {1: (1 << 60) - 3600_000_000, 2: 1 << 60, 3: (1 << 63) - 1, 4: -(1 << 63), 5: 0, 6: 1 << 59}
     values = ", ".join(f"({v}, timestamp_micros({micros}))" for v, micros in moments.items() if v != 4)

@@ -89,6 +89,7 @@ def test_spread_of_steps_is_that_of_all_rows(rows: Rows, tmp_path: Path, window:
             assert got[name] == (None if want[name] is None else pytest.approx(want[name], rel=1e-4, abs=1e-4))
 
 
+@pytest.mark.soak
 def test_spread_is_taken_back(rows: Rows, tmp_path: Path) -> None:
     """What was emitted and is replaced counts no longer, and leaves not a digit behind."""
     folder = tmp_path / "in"

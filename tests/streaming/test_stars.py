@@ -36,7 +36,7 @@ def rows(engine: Engine) -> Iterator[Rows]:
         "SELECT to_json(struct(*)) AS j FROM STREAM s",
         soaked("SELECT s.* EXCEPT (x), to_json(struct(s.* EXCEPT (x))) AS j, x * 2 AS y FROM STREAM s"),
         soaked("SELECT q.*, d.name FROM (SELECT k FROM STREAM s) q JOIN d ON d.k = q.k"),
-        "SELECT d.*, to_json(struct(*)) AS j, to_json(struct(d.*)) AS i FROM STREAM s JOIN d USING (k)",
+        soaked("SELECT d.*, to_json(struct(*)) AS j, to_json(struct(d.*)) AS i FROM STREAM s JOIN d USING (k)"),
         soaked("SELECT `Q`.*, to_json(struct(`Q`.*)) AS j FROM (SELECT k FROM STREAM s) AS q"),
         soaked("SELECT q.*, to_json(struct(*)) AS j FROM (SELECT k, x FROM STREAM s) AS q (a, b)"),
         "WITH c AS (SELECT *, to_json(struct(*)) AS j FROM STREAM s) SELECT c.*, to_json(struct(c.*)) AS jj FROM c",
@@ -53,8 +53,10 @@ def rows(engine: Engine) -> Iterator[Rows]:
             "SELECT k, to_json(max(struct(* EXCEPT (k)))) AS j FROM STREAM s GROUP BY k"
             " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER EVERY ROW"
         ),
-        "SELECT k, array_sort(collect_set(struct(q.*))) AS j FROM (SELECT k, x FROM seen) q"
-        " GROUP BY k TRIGGER EVERY ROW",
+        soaked(
+            "SELECT k, array_sort(collect_set(struct(q.*))) AS j FROM (SELECT k, x FROM seen) q"
+            " GROUP BY k TRIGGER EVERY ROW"
+        ),
         "SELECT d.name, to_json(max(struct(d.*))) AS a, max(struct(s.*)) AS b, max((SELECT max(struct(*)) FROM d)) AS c"
         " FROM STREAM s JOIN d ON d.k = s.k GROUP BY d.name TRIGGER EVERY ROW",
         soaked("SELECT DISTINCT hash(*) AS h, to_json(struct(s.*)) AS j FROM STREAM s"),
