@@ -26,10 +26,6 @@ os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 # that may be somebody who looks for one of them. (No default: Java keeps the name of each such socket until it ends.)
 UNDISTURBED = {"spark.python.unix.domain.socket.enabled": "true"}
 
-# What Spark generates for each task outside of its stages of generated code costs more, for a few rows, than it saves:
-# they are interpreted, with the same values. ``make soak`` has them generated, as an engine does.
-INTERPRETED = {} if os.environ.get("SOAK") else {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write what came out as what is expected")
@@ -81,5 +77,5 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Return the one engine of this test run: starting a JVM for each test would take longer than the tests."""
     from warehouse.engine import Engine
 
-    with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED | INTERPRETED) as started:
+    with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED) as started:
         yield started

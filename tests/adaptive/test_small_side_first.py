@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.adaptive.conftest import settings
+from tests.soak import sampled
 from warehouse.adaptive.recording import Recording
 from warehouse.adaptive.rules import SETTING
 from warehouse.engine import Engine, WarehouseError
@@ -64,18 +65,20 @@ def test_it_stays_a_shuffle_join_when_it_is_large_and_nothing_runs_twice(tables:
 
 @pytest.mark.parametrize(
     ("join", "first"),
-    [
-        ("items i JOIN suppliers s ON i.supplier = s.supplier", 1),
-        ("suppliers s JOIN items i ON i.supplier = s.supplier", 0),
-        ("items i LEFT JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", 1),
-        ("(SELECT * FROM suppliers s WHERE {rare}) s RIGHT JOIN items i ON i.supplier = s.supplier", 0),
-        ("items i LEFT SEMI JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", 1),
-        ("items i LEFT ANTI JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", 1),
-        # sides that may not be broadcast
-        ("items i RIGHT JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", None),
-        ("items i FULL JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", None),
-        ("(SELECT * FROM suppliers s WHERE {rare}) s LEFT ANTI JOIN items i ON i.supplier = s.supplier", None),
-    ],
+    sampled(
+        [
+            ("items i JOIN suppliers s ON i.supplier = s.supplier", 1),
+            ("suppliers s JOIN items i ON i.supplier = s.supplier", 0),
+            ("items i LEFT JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", 1),
+            ("(SELECT * FROM suppliers s WHERE {rare}) s RIGHT JOIN items i ON i.supplier = s.supplier", 0),
+            ("items i LEFT SEMI JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", 1),
+            ("items i LEFT ANTI JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", 1),
+            # sides that may not be broadcast
+            ("items i RIGHT JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", None),
+            ("items i FULL JOIN (SELECT * FROM suppliers s WHERE {rare}) s ON i.supplier = s.supplier", None),
+            ("(SELECT * FROM suppliers s WHERE {rare}) s LEFT ANTI JOIN items i ON i.supplier = s.supplier", None),
+        ]
+    ),
 )
 def test_only_a_side_that_may_be_broadcast_is_run_first(tables: Engine, join: str, first: int | None) -> None:
     rare = "s.address LIKE '%77'"

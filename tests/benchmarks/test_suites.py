@@ -10,15 +10,15 @@ import pytest
 
 from benchmarks import classics, nexmark, suite
 from benchmarks.systems import Warehouse
-from tests.soak import soaked
 
 if TYPE_CHECKING:
     from warehouse.engine import Engine
 
 QUERIES = {"nexmark": ("q5",), "classics": ("yahoo",)}
-BOTH = pytest.mark.parametrize("its", [soaked(classics.SUITE), nexmark.SUITE], ids=lambda its: its.name)
+BOTH = pytest.mark.parametrize("its", [classics.SUITE, nexmark.SUITE], ids=lambda its: its.name)
 
 
+@pytest.mark.soak
 @BOTH
 def test_streams_say_what_tables_say(engine: Engine, schema: str, tmp_path: Path, its: suite.Suite) -> None:
     system, queries = Warehouse(engine), its.queries()

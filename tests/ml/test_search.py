@@ -51,7 +51,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("search", ["CrossValidator", soaked("TrainValidationSplit")])
+@pytest.mark.parametrize("search", [soaked("CrossValidator"), "TrainValidationSplit"])
 def test_a_search_equals_the_one_written_by_hand(engine: Engine, rows: Rows, search: str) -> None:
     written, settings = CALLS[search]
     rows(

@@ -106,6 +106,7 @@ def test_a_streaming_table_whose_query_is_edited(engine: Engine, called: Called,
     assert rows(engine, "SELECT * FROM agg") == [{"k": 1, "s": 7, "m": 5}]
 
 
+@pytest.mark.soak
 def test_a_query_that_becomes_something_else(engine: Engine, called: Called, write: Callable[..., None]) -> None:
     def ran(kind: str, query: str = "SELECT 1 AS a", **others: str) -> Done:
         write({"m.sql": f"{{{{ config(materialized='{kind}') }}}}\n{query}", **others})

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import sampled
 from tests.statements import Rows, rows_of
 from warehouse.engine import WarehouseError
 from warehouse.planning import render
@@ -32,31 +33,33 @@ def rows(engine: Any) -> Iterator[Rows]:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "SELECT k, sum(v) AS total FROM t GROUP BY k HAVING total > 2{} ORDER BY k",
-        "SELECT k, sum(v) AS `to tal`, `to tal` * 2 AS twice, twice + 1 AS more FROM t GROUP BY k{} ORDER BY k",
-        "SELECT upper(k) AS u, count(*) AS n FROM t GROUP BY u HAVING u <> 'B'{} ORDER BY u",
-        "SELECT k, sum(v) AS day FROM t GROUP BY k"
-        " HAVING max(ts) < DATE '2000-01-01' + INTERVAL 1 DAY AND day > 2{} ORDER BY k",
-        "SELECT k AS v, max(v) AS m FROM t GROUP BY k HAVING max(v) > 2{} ORDER BY m",
-        "SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 > 2 AND 0 < v + 1{} ORDER BY x",
-        "SELECT v + 1 AS v, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 > 2 OR v+1=2{} ORDER BY v",
-        "SELECT v + 1 AS v, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 + 1 > 3{} ORDER BY v",
-        "SELECT k, sum(v) AS v FROM t GROUP BY k HAVING v > 2{} ORDER BY v + 1",
-        "SELECT k AS s, transform(array('x'), s -> concat(s, s)) AS twice FROM t GROUP BY k{} ORDER BY s",
-        "SELECT k AS p, aggregate(array(1), 0, (q, p) -> q + p) AS one FROM t GROUP BY k{} ORDER BY p",
-        "SELECT v AS w, w + 1 AS v, v * 10 AS z FROM t GROUP BY v{} ORDER BY v DESC",
-        "SELECT k FROM t GROUP BY k{} ORDER BY sum(v) DESC, k",
-        "SELECT max(v) AS m FROM t GROUP BY k{} ORDER BY k DESC",
-        "SELECT upper(k) FROM t GROUP BY k{} ORDER BY upper(k) DESC LIMIT 2",
-        "SELECT x.k, sum(v) AS n FROM t AS x GROUP BY x.k{} ORDER BY n + max(x.v) DESC NULLS LAST, x.k",
-        "SELECT k, sum(v) FROM t GROUP BY k{} ORDER BY 2, 1 DESC",
-        "SELECT sum(v), k FROM t GROUP BY k{} ORDER BY ALL DESC",
-        "SELECT * FROM (SELECT k FROM t GROUP BY k{} ORDER BY max(s) DESC LIMIT 1)",
-        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
-        "SELECT k, percentile_disc(0.9) WITHIN GROUP (ORDER BY s DESC) AS m FROM t GROUP BY k{} ORDER BY m",
-        "SELECT percentile_cont(array(0.25, 0.75)) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
-    ],
+    sampled(
+        [
+            "SELECT k, sum(v) AS total FROM t GROUP BY k HAVING total > 2{} ORDER BY k",
+            "SELECT k, sum(v) AS `to tal`, `to tal` * 2 AS twice, twice + 1 AS more FROM t GROUP BY k{} ORDER BY k",
+            "SELECT upper(k) AS u, count(*) AS n FROM t GROUP BY u HAVING u <> 'B'{} ORDER BY u",
+            "SELECT k, sum(v) AS day FROM t GROUP BY k"
+            " HAVING max(ts) < DATE '2000-01-01' + INTERVAL 1 DAY AND day > 2{} ORDER BY k",
+            "SELECT k AS v, max(v) AS m FROM t GROUP BY k HAVING max(v) > 2{} ORDER BY m",
+            "SELECT v + 1 AS x, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 > 2 AND 0 < v + 1{} ORDER BY x",
+            "SELECT v + 1 AS v, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 > 2 OR v+1=2{} ORDER BY v",
+            "SELECT v + 1 AS v, count(*) AS n FROM t GROUP BY v + 1 HAVING v + 1 + 1 > 3{} ORDER BY v",
+            "SELECT k, sum(v) AS v FROM t GROUP BY k HAVING v > 2{} ORDER BY v + 1",
+            "SELECT k AS s, transform(array('x'), s -> concat(s, s)) AS twice FROM t GROUP BY k{} ORDER BY s",
+            "SELECT k AS p, aggregate(array(1), 0, (q, p) -> q + p) AS one FROM t GROUP BY k{} ORDER BY p",
+            "SELECT v AS w, w + 1 AS v, v * 10 AS z FROM t GROUP BY v{} ORDER BY v DESC",
+            "SELECT k FROM t GROUP BY k{} ORDER BY sum(v) DESC, k",
+            "SELECT max(v) AS m FROM t GROUP BY k{} ORDER BY k DESC",
+            "SELECT upper(k) FROM t GROUP BY k{} ORDER BY upper(k) DESC LIMIT 2",
+            "SELECT x.k, sum(v) AS n FROM t AS x GROUP BY x.k{} ORDER BY n + max(x.v) DESC NULLS LAST, x.k",
+            "SELECT k, sum(v) FROM t GROUP BY k{} ORDER BY 2, 1 DESC",
+            "SELECT sum(v), k FROM t GROUP BY k{} ORDER BY ALL DESC",
+            "SELECT * FROM (SELECT k FROM t GROUP BY k{} ORDER BY max(s) DESC LIMIT 1)",
+            "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
+            "SELECT k, percentile_disc(0.9) WITHIN GROUP (ORDER BY s DESC) AS m FROM t GROUP BY k{} ORDER BY m",
+            "SELECT percentile_cont(array(0.25, 0.75)) WITHIN GROUP (ORDER BY v) AS m FROM t{}",
+        ]
+    ),
 )
 def test_as_in_spark(rows: Rows, query: str) -> None:
     expected = rows(query.format(""))

@@ -78,7 +78,7 @@ def spelled(kind: str, source: str, table: str = "") -> list[str]:
     return [SELECT + part.format(s=s) for part, s in ((clause, source), (call, table + source), (function, source))]
 
 
-@pytest.mark.parametrize("kind", ["fixed", soaked("sliding"), "sessions"])
+@pytest.mark.parametrize("kind", ["fixed", soaked("sliding"), soaked("sessions")])
 def test_spellings_agree_over_a_table_and_a_stream(rows: Rows, kind: str) -> None:
     order = " ORDER BY window_start, window_end, k"
     clause, call, function = spelled(kind, "t", "TABLE ")

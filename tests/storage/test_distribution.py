@@ -242,7 +242,7 @@ def test_mistakes(rows: Rows, pair: None, text: str, condition: str, words: str)
         ("SELECT * FROM lines_d DISTRIBUTE BY k", 0),
         soaked("SELECT * FROM lines_d WHERE k > 4000 AND v < 2 DISTRIBUTE BY k SORT BY v", 0),
         soaked("SELECT k, sum(v) AS v FROM lines_d GROUP BY k DISTRIBUTE BY k", 0),
-        ("SELECT k, v, w FROM lines_d JOIN orders_d ON k = ok DISTRIBUTE BY k", 0),
+        soaked("SELECT k, v, w FROM lines_d JOIN orders_d ON k = ok DISTRIBUTE BY k", 0),
         soaked("SELECT k, sum(v) AS v FROM lines GROUP BY k DISTRIBUTE BY k", 1),
         soaked("SELECT ok AS k, sum(w) AS v FROM orders GROUP BY ok HAVING sum(w) > 1 DISTRIBUTE BY k SORT BY v", 1),
         soaked("SELECT DISTINCT k, v FROM lines DISTRIBUTE BY k, v", 1),

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import status
 from tests.adaptive.conftest import settings
-from tests.soak import soaked
+from tests.soak import sampled, soaked
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 
@@ -53,16 +53,18 @@ def computed(engine: Engine, query: str) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "SELECT count(*) FROM facts",
-        "SELECT count(1) AS rows, min(id), max(id) FROM facts",
-        "SELECT min(tiny), max(tiny), min(small), max(small), min(whole), max(whole) FROM facts",
-        "SELECT min(day), max(day) + INTERVAL 1 DAY FROM facts",
-        "SELECT min(late), max(late), min(none), max(none), max(id) - min(id) AS span FROM facts",
-        "SELECT count(*), min(id), max(day) FROM empty",
-        "SELECT count(*) FROM seen",
-        "SELECT count(*) FROM (SELECT id + 1 FROM facts)",
-    ],
+    sampled(
+        [
+            "SELECT count(*) FROM facts",
+            "SELECT count(1) AS rows, min(id), max(id) FROM facts",
+            "SELECT min(tiny), max(tiny), min(small), max(small), min(whole), max(whole) FROM facts",
+            "SELECT min(day), max(day) + INTERVAL 1 DAY FROM facts",
+            "SELECT min(late), max(late), min(none), max(none), max(id) - min(id) AS span FROM facts",
+            "SELECT count(*), min(id), max(day) FROM empty",
+            "SELECT count(*) FROM seen",
+            "SELECT count(*) FROM (SELECT id + 1 FROM facts)",
+        ]
+    ),
 )
 def test_the_log_answers_without_a_job(engine: Engine, rows: Rows, query: str) -> None:
     told, tasks = ran(engine, query)
@@ -72,21 +74,23 @@ def test_the_log_answers_without_a_job(engine: Engine, rows: Rows, query: str) -
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "SELECT count(name), count(late) FROM facts",
-        "SELECT count(*) FILTER (WHERE id > 3), count(DISTINCT id) FROM facts",
-        "SELECT min(name), max(name) FROM facts",
-        "SELECT min(root), max(root) FROM facts",
-        "SELECT min(price), max(price), min(at), max(at) FROM facts",
-        "SELECT count(*), sum(id) FROM facts",
-        "SELECT max(number + 1), min(number) FROM seen",
-        "SELECT id % 2, count(*) FROM facts GROUP BY id % 2 ORDER BY 1",
-        "SELECT count(*) FROM facts WHERE id > 10",
-        "SELECT max(id) FROM facts HAVING max(id) > 5",
-        "SELECT max(least) FROM (SELECT min(id) AS least FROM facts)",
-        "SELECT count(*) FROM (SELECT * FROM facts LIMIT 7)",
-        "SELECT (SELECT max(id) FROM facts) AS most, (SELECT count(*) FROM empty) AS none",
-    ],
+    sampled(
+        [
+            "SELECT count(name), count(late) FROM facts",
+            "SELECT count(*) FILTER (WHERE id > 3), count(DISTINCT id) FROM facts",
+            "SELECT min(name), max(name) FROM facts",
+            "SELECT min(root), max(root) FROM facts",
+            "SELECT min(price), max(price), min(at), max(at) FROM facts",
+            "SELECT count(*), sum(id) FROM facts",
+            "SELECT max(number + 1), min(number) FROM seen",
+            "SELECT id % 2, count(*) FROM facts GROUP BY id % 2 ORDER BY 1",
+            "SELECT count(*) FROM facts WHERE id > 10",
+            "SELECT max(id) FROM facts HAVING max(id) > 5",
+            "SELECT max(least) FROM (SELECT min(id) AS least FROM facts)",
+            "SELECT count(*) FROM (SELECT * FROM facts LIMIT 7)",
+            "SELECT (SELECT max(id) FROM facts) AS most, (SELECT count(*) FROM empty) AS none",
+        ]
+    ),
 )
 def test_what_it_does_not_say_is_computed(engine: Engine, rows: Rows, query: str) -> None:
     assert ran(engine, query)[0] == computed(engine, query)
@@ -94,21 +98,23 @@ def test_what_it_does_not_say_is_computed(engine: Engine, rows: Rows, query: str
 
 @pytest.mark.parametrize(
     ("query", "files"),
-    [
-        ("SELECT id, name FROM facts ORDER BY id LIMIT 3", 1),
-        ("SELECT name FROM facts ORDER BY id DESC LIMIT 251", 2),
-        ("SELECT id FROM facts ORDER BY id LIMIT 100 OFFSET 200", 2),
-        ("SELECT id AS number, name FROM facts ORDER BY number DESC, name LIMIT 1", 1),
-        ("SELECT number FROM seen ORDER BY number LIMIT 250", 1),
-        ("SELECT id FROM facts ORDER BY day LIMIT 2", 1),
-        ("SELECT id FROM facts ORDER BY at DESC, id LIMIT 2", 1),
-        ("SELECT id FROM facts ORDER BY late NULLS LAST LIMIT 2", 3),
-        ("SELECT id FROM facts ORDER BY late, id LIMIT 2", 3),
-        ("SELECT id FROM facts ORDER BY tiny, id LIMIT 2", 4),
-        ("SELECT id FROM facts ORDER BY name LIMIT 2", 4),
-        ("SELECT id FROM facts ORDER BY id + 1 LIMIT 2", 4),
-        ("SELECT max(id) FROM (SELECT id FROM facts ORDER BY id LIMIT 7)", 1),
-    ],
+    sampled(
+        [
+            ("SELECT id, name FROM facts ORDER BY id LIMIT 3", 1),
+            ("SELECT name FROM facts ORDER BY id DESC LIMIT 251", 2),
+            ("SELECT id FROM facts ORDER BY id LIMIT 100 OFFSET 200", 2),
+            ("SELECT id AS number, name FROM facts ORDER BY number DESC, name LIMIT 1", 1),
+            ("SELECT number FROM seen ORDER BY number LIMIT 250", 1),
+            ("SELECT id FROM facts ORDER BY day LIMIT 2", 1),
+            ("SELECT id FROM facts ORDER BY at DESC, id LIMIT 2", 1),
+            ("SELECT id FROM facts ORDER BY late NULLS LAST LIMIT 2", 3),
+            ("SELECT id FROM facts ORDER BY late, id LIMIT 2", 3),
+            ("SELECT id FROM facts ORDER BY tiny, id LIMIT 2", 4),
+            ("SELECT id FROM facts ORDER BY name LIMIT 2", 4),
+            ("SELECT id FROM facts ORDER BY id + 1 LIMIT 2", 4),
+            ("SELECT max(id) FROM (SELECT id FROM facts ORDER BY id LIMIT 7)", 1),
+        ]
+    ),
 )
 def test_the_first_of_an_order_are_in_few_files(engine: Engine, rows: Rows, query: str, files: int) -> None:
     assert ran(engine, query)[0] == computed(engine, query)

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.status import watched
 from tests.adaptive.conftest import settings
 from tests.statements import Rows, rows_in
-from tests.storage.test_unpacking import ORDERS, SEEDS, columns_of_all_types, make_of_numbers
+from tests.storage.test_unpacking import ALL, ORDERS, SEEDS, columns_of_all_types, make_of_numbers
 from warehouse.engine import Engine
 
 OFF = {"warehouse.packing": "false"}
@@ -39,7 +39,7 @@ def test_columns_are_packed_as_spark_packs_them(engine: Engine, rows: Rows, sour
     listed, asked = columns_of_all_types(), "*"
     if source == "rows":
         listed, asked = f"{listed}, array(n) AS l", "* EXCEPT (l)"
-    for order in ORDERS if source == "vectors" else ("few",):
+    for order in ORDERS if ALL else ("few", "near") if source == "vectors" else ("few",):
         table = f"{source}_{order}_{seed}"
         make_of_numbers(rows, table, listed, seed, order)
         ask = f"SELECT bit_xor(xxhash64({asked})) AS x, count(*) AS n FROM {table}"

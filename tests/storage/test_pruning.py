@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import sampled
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 
@@ -159,13 +160,13 @@ def test_no_condition_leaves_out_a_file_that_holds_a_row_for_it(engine: Engine, 
 
 @pytest.mark.parametrize(
     ("where", "read"),
-    [
+    sampled([
         ("i = 10", 1), ("10 = i", 1), ("i < 500", 2), ("i BETWEEN 900 AND 1100", 2), ("i IN (1, 3999)", 2),
         ("i IS NULL", 1), ("never IS NOT NULL", 0), ("never = 1", 0), ("name LIKE 'C%'", 2), ("w = 'w1x'", 0),
         ("w = 'w1' OR w = 'w12'", 4), ("NOT (i >= 250)", 1), ("r.a = 2", 4), ("r.in.z = 'z0'", 4), ("y = 7", 2),
         ("CAST(at AS DATE) = DATE'2023-11-20'", 1), ("year(at) = 2022", 0), ("CAST(s AS INT) = 130", 0),
         ("length(tagged(w)) > 2 AND i = 10", 1), ("upper(w) = 'W3'", 1), ("n = 3.00", 0), ("day = DATE'2024-01-05'", 1),
-    ],
+    ]),
 )  # fmt: skip
 def test_partitions_read(engine: Engine, rows: Rows, table: str, where: str, read: int) -> None:
     """The plan says how many; as many tasks are started. Without our part Delta alone leaves files out."""
@@ -201,7 +202,7 @@ def test_statistics_stay_true(rows: Rows, table: str) -> None:
     ):
         rows(change)
         told = rows("SELECT file, column, rows, nulls, min, max, values FROM partition_stats('moving')")
-        for column in ("i", "w", "r.a", "r.in.z"):
+        for column in ("w", "r.in.z"):
             seen = rows(
                 f"SELECT _metadata.file_name AS file, count(*) AS rows, count_if({column} IS NULL) AS nulls,"
                 f" CAST(min({column}) AS STRING) AS min, CAST(max({column}) AS STRING) AS max,"

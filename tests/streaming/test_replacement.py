@@ -83,7 +83,7 @@ CHANGES = (
     Change("sum from a set", SETS, turned(SETS, "AS n", "AS n, sum(d) AS total"), REBUILT, "sum(d): the rows"),
     Change("max from nothing", SUMS, turned(SUMS, "AS n", "AS n, max(d) AS top"), REBUILT, "max(d): the rows"),
     Change("every 3 rows", SUMS, turned(SUMS, "2 ROWS", "3 ROWS"), CONTINUES, "starts afresh"),
-    Change("at watermark", SUMS, turned(SUMS, ROWS, ""), CONTINUES, "starts afresh", often=True),
+    Change("at watermark", SUMS, turned(SUMS, ROWS, ""), CONTINUES, "starts afresh"),
     Change("early and late", f"{SUMS} RETRACTING", f"{turned(SUMS, ROWS, BOTH_SIDES)} RETRACTING", CONTINUES, "afresh"),
     Change("bytes", SUMS, turned(SUMS, "2 ROWS", "90 BYTES"), CONTINUES, "starts afresh"),
     Change("when", SUMS, turned(SUMS, ROWS, "TRIGGER WHEN (sum(d) > 8)"), CONTINUES, "starts afresh"),
@@ -200,6 +200,7 @@ def test_explain_says_it_first_and_changes_nothing(rows: Rows, tmp_path: Path) -
     assert rows("DESCRIBE EXTENDED STREAMING TABLE t") == before
 
 
+@pytest.mark.soak
 def test_a_query_whose_step_fails_gives_way(rows: Rows, tmp_path: Path) -> None:
     """A step that the old query began, and of which nothing can be seen, is the new query's to run."""
     write(tmp_path / "in", ("a", "u", 1, 0.1, 5))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -52,15 +51,9 @@ def told(rows: Rows, name: str) -> tuple[list[dict[str, Any]], ...]:
     return tuple(rows(text.format(name)) for text in ("SELECT * FROM panes('{}')", late, progress))
 
 
-@pytest.mark.parametrize(
-    ("watermark", "step"),
-    [
-        (str(DATA / "paper_watermark.csv"), "2 minutes"),
-        soaked("complete", "2 minutes"),
-        soaked(str(DATA / "paper_watermark.csv"), "arrival"),
-        soaked("complete", "arrival"),
-    ],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("watermark", [str(DATA / "paper_watermark.csv"), "complete"])
+@pytest.mark.parametrize("step", ["2 minutes", "arrival"])
 def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], watermark: str, step: str) -> None:
     """Every step, pane and late row of the paper's recording, also when it is cut in two."""
     replay(rows, "whole", DATA / "paper.json", watermark, step)

@@ -366,6 +366,7 @@ def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: A
             assert told == [{"late": late, "n": 2 + late, "kept": 0, "most": 2}]
 
 
+@pytest.mark.soak
 def test_a_view_is_what_it_was_until_the_table_is_replaced(rows: Rows) -> None:
     made = "STREAMING TABLE t AS SELECT k, sum(v) AS v FROM seen GROUP BY k TRIGGER EVERY ROW"
     rows(
@@ -378,6 +379,7 @@ def test_a_view_is_what_it_was_until_the_table_is_replaced(rows: Rows) -> None:
     assert rows("SELECT v FROM t") == [{"v": 10}]
 
 
+@pytest.mark.soak
 def test_columns_that_a_source_gets_later_and_columns_of_our_names(rows: Rows) -> None:
     """They are none of what was made before, as of a view, but of late rows; names that are taken get underscores."""
     rows(
