@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from benchmarks.peers import PEERS
 from benchmarks.protocol import ROUNDS
 from benchmarks.report import OUT
 
@@ -20,6 +21,19 @@ def parser(name: str, told: str | None, keeps_data: bool = False) -> argparse.Ar
     if keeps_data:
         made.add_argument("--scratch", type=Path, default=OUT.parent / "data", help="folder for data and tables")
     return made
+
+
+def add_peers(parser: argparse.ArgumentParser) -> None:
+    """Let a parser know ``--peers``, all of them unless told."""
+    parser.add_argument("--peers", type=_peers, default=tuple(PEERS), help="whom to run beside us; '' for none")
+
+
+def _peers(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in PEERS:
+            raise argparse.ArgumentTypeError(f"{name} is not known; there are {', '.join(PEERS)}")
+    return names
 
 
 def _rounds(text: str) -> int:

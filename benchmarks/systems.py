@@ -80,9 +80,7 @@ class Newcomer:
 
     def run(self, text: str) -> pa.Table:
         """Run a statement."""
-        frame = self.spark.sql(text)
-        rows = frame.collect()
-        return _table(frame.columns, [tuple(row) for row in rows])
+        return self.spark.sql(text).toArrow()
 
     def close(self) -> None:
         self.spark.stop()
@@ -108,6 +106,7 @@ class Duck:
         self.process = os.getpid()
         self.connection = duckdb.connect()
         self.connection.execute(f"SET threads = {len(os.sched_getaffinity(0))}")
+        self.connection.execute("SET enable_progress_bar = false")
         kind = "TABLE" if own_tables else "VIEW"
         for name, path in views.items():
             self.connection.execute(f"CREATE {kind} {name} AS SELECT * FROM '{path}'")
@@ -176,9 +175,3 @@ def _work(pipe: Any, work: Callable[..., Iterator[Any]], arguments: tuple[Any, .
 def process_of(spark: Any) -> int:
     """Return the id of the JVM."""
     return int(spark._jvm.java.lang.ProcessHandle.current().pid())
-
-
-def _table(names: list[str], rows: list[tuple[Any, ...]]) -> pa.Table:
-    """Return rows of Python values as a table; names need not differ."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return pa.table([pa.array(c) for c in columns], names=names)

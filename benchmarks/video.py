@@ -5,10 +5,11 @@ do, and customers' rows lie together within a day, so a day and a customer are f
 in twelve dimensions of one customer's users on one day; sessions and distinct pairs of customer and client by country,
 under eight filters; sessions and distinct users of all countries but two; statistics in seven dimensions by one
 column, the greatest groups first. In memory, on disk, and on the same rows as Parquet files, with the columns and
-partitions that were read beside the times. All ways give the same answers as DuckDB on the files.
+partitions that were read beside the times; and by peers that have the files (``benchmarks.peers``). All give the same
+answers as DuckDB.
 
-Usage: ``python -m benchmarks video [--rows 1000000] [--days 30] [--rounds 6] [--scratch FOLDER]``. Writes
-``benchmarks/out/video.{md,json}``.
+Usage: ``python -m benchmarks video [--rows 1000000] [--days 30] [--rounds 6] [--peers "newcomer,tuned,…"]
+[--scratch FOLDER]``. Writes ``benchmarks/out/video.{md,json}``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import re
 import shutil
 
-from benchmarks import arguments, protocol, report, ways
+from benchmarks import arguments, peers, protocol, report, ways
 from benchmarks.systems import HEAP, Duck, Warehouse, opened
 
 CUSTOMERS = 40
@@ -88,6 +89,7 @@ def main(given: list[str]) -> int:
     parser = arguments.parser("video", __doc__, keeps_data=True)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--days", type=int, default=30)
+    arguments.add_peers(parser)
     chosen = parser.parse_args(given)
     if not 1 <= chosen.days <= 31:
         parser.error("--days is a number from 1 to 31")
@@ -104,9 +106,11 @@ def main(given: list[str]) -> int:
             spread = f"/*+ REPARTITION_BY_RANGE({chosen.days}, day, customer) */ " if way in told else ""
             text = f"sessions{told.get(way, '')} AS SELECT {spread}* FROM parquet.`{files}`"
             system.run(f"CREATE {'TABLE' if way in told else 'VIEW'} way{number}.{text}")
-        with opened(Duck({"sessions": files / "*.parquet"})) as duck:
+        every = {"sessions": files / "*.parquet"}
+        with opened(Duck(every)) as duck:
             expected = {name: duck.run(_for_duck(text)) for name, text in asked.items()}
-        runs, watched = ways.timed(system, asked, WAYS, expected, chosen.rounds)
+        beside = {name: peers.apart(peers.peer, name, every, _of_peer(name, asked), expected) for name in chosen.peers}
+        runs, watched = ways.timed(system, asked, WAYS, expected, chosen.rounds, beside=beside)
         lines = []
         for (query, way), seen in watched.items():
             reading = seen.reading
@@ -121,6 +125,10 @@ def main(given: list[str]) -> int:
     ))  # fmt: skip
     report.keep("video", text, {"runs": runs, "read": lines})
     return 0
+
+
+def _of_peer(name: str, asked: dict[str, str]) -> dict[str, str]:
+    return {query: _for_duck(text) if "DuckDB" in name else text for query, text in asked.items()}
 
 
 def _for_duck(text: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import count
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
-from benchmarks import answers, protocol, status
+from benchmarks import answers, peers, protocol, status
 from benchmarks.systems import Warehouse
 
 NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1"}
@@ -21,6 +24,7 @@ def timed(
     expected: Mapping[str, pa.Table],
     rounds: int,
     settings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    beside: Mapping[str, Callable[[], AbstractContextManager[Any]]] = MappingProxyType({}),
 ) -> tuple[list[protocol.Run], dict[tuple[str, str], status.Watched]]:
     """Ask every query in every way in turn, judge each answer, and watch each once more.
 
@@ -30,6 +34,7 @@ def timed(
         ways: their names, in the order of the schemas.
         rounds: see ``protocol.turns``.
         settings: of Spark, by the way that is asked with them.
+        beside: peers that take turns with us, by their names, as ``peers.in_turns`` takes them.
 
     Returns:
         The runs, and what was seen, by the names of query and way.
@@ -53,9 +58,15 @@ def timed(
         (query, way): lambda number=number, text=text: ask(number, text)
         for query, text in queries.items() for number, way in enumerate(ways)
     }  # fmt: skip
-    runs = protocol.turns(
-        acts, rounds, system.process, lambda query, answer: answers.difference(queries[query], answer, expected[query])
-    )
+
+    def ours() -> peers.Rounds:
+        for turn in count():
+            runs = protocol.turn(
+                acts, turn, system.process, lambda q, a: answers.difference(queries[q], a, expected[q])
+            )
+            yield runs, peers.Held(protocol.peak_memory(system.process), 0)
+
+    runs, _ = peers.in_turns({"warehouse": lambda: nullcontext(ours()), **beside}, rounds)
     seen = {}
     for case, act in acts.items():
         with status.watched(system.spark) as seen[case]:

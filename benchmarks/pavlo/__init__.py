@@ -1,13 +1,14 @@
 """The four queries of Pavlo et al., as paper 003 (2.9) has them: in memory, on disk, co-partitioned, and without us.
 
 One engine has the two tables five times: co-partitioned on the page's address and kept in memory, co-partitioned on
-disk, kept in memory, in memory with nothing sent to all tasks, so that a join shuffles both sides, and on disk; the
-baseline is the Parquet files that all were loaded from, read in place. The ways take turns on the same engine. Every
-answer is compared with DuckDB's on the same files, and it is told how many bytes were shuffled.
+disk, kept in memory, in memory with nothing sent to all tasks, so that a join shuffles both sides, and on disk; then
+the Parquet files that all were loaded from, read in place. The ways take turns on the same engine, and with peers that
+have the same files (``benchmarks.peers``). Every answer is compared with DuckDB's, and it is told how many bytes were
+shuffled.
 
-Usage: ``python -m benchmarks pavlo [--scale 2] [--rounds 6] [--only PATTERN] [--scratch FOLDER]``. At scale 1 there
-are 180,000 pages and 1,550,000 visits; the paper's clusters had 10,000 times as many. Writes
-``benchmarks/out/pavlo.{md,json,svg}``.
+Usage: ``python -m benchmarks pavlo [--scale 2] [--rounds 6] [--only PATTERN] [--peers "newcomer,tuned,…"]
+[--scratch FOLDER]``. At scale 1 there are 180,000 pages and 1,550,000 visits; the paper's clusters had 10,000 times as
+many. Writes ``benchmarks/out/pavlo.{md,json,svg}``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import re
 import shutil
 from pathlib import Path
 
-from benchmarks import arguments, protocol, report, ways
+from benchmarks import arguments, peers, protocol, report, ways
 from benchmarks.pavlo import data
 from benchmarks.systems import HEAP, Duck, Warehouse, opened
 
@@ -67,16 +68,19 @@ def main(given: list[str]) -> int:
     parser = arguments.parser("pavlo", __doc__, keeps_data=True)
     parser.add_argument("--scale", type=float, default=2.0, help="1 is 180,000 pages and 1,550,000 visits")
     parser.add_argument("--only", default="", help="only the queries whose name matches this pattern")
+    arguments.add_peers(parser)
     chosen = parser.parse_args(given)
     queries = {name: text for name, text in QUERIES.items() if re.search(chosen.only, name)}
     shutil.rmtree(chosen.scratch / "pavlo-warehouse", ignore_errors=True)
     with opened(Warehouse.open(chosen.scratch / "pavlo-warehouse", {"memory": HEAP})) as system:
         files = data.write(system.spark, chosen.scratch, chosen.scale)
         load(system, files)
-        with opened(Duck({name: folder / "*.parquet" for name, folder in files.items()})) as duck:
+        every = {name: folder / "*.parquet" for name, folder in files.items()}
+        with opened(Duck(every)) as duck:
             expected = {name: duck.run(text) for name, text in queries.items()}
         names = (*WAYS, PLAIN)
-        runs, seen = ways.timed(system, queries, names, expected, chosen.rounds, SETTINGS)
+        beside = {name: peers.apart(peers.peer, name, every, queries, expected) for name in chosen.peers}
+        runs, seen = ways.timed(system, queries, names, expected, chosen.rounds, SETTINGS, beside)
     shuffled = {query: {way: seen[query, way].shuffled for way in names} for query in queries}
     sizes = report.table(["", *names], [[q, *(f"{n / 1e6:.1f}" for n in by.values())] for q, by in shuffled.items()])
     text = "\n\n".join((

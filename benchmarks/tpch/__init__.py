@@ -2,8 +2,7 @@
 
 We have the data in tables that this project's own statements make, as files, and as files that are kept in memory. The
 others have the same rows: PySpark as a newcomer has it and PySpark tuned on Parquet files, DuckDB on the same files and
-on tables of its own. Each has a process of its own. Where there is memory for all of them at once they take turns, a
-round of all queries each, so that an hour in which the machine is slow is slow for all; else one comes after the other.
+on tables of its own. Each has a process of its own, and they take turns where there is memory (``benchmarks.peers``).
 Every answer of every run is compared with DuckDB's, and DuckDB's with the reference answers where the scale factor has
 them.
 
@@ -16,40 +15,21 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from benchmarks import answers, arguments, protocol, report
+from benchmarks import answers, arguments, peers, protocol, report
+from benchmarks.peers import PEERS
 from benchmarks.profile import profile
-from benchmarks.systems import HEAP, Apart, Duck, Newcomer, Tuned, Warehouse, opened
+from benchmarks.systems import HEAP, Duck, Warehouse, opened
 from benchmarks.tpch import data, layout
 
 OURS = {"memory": True, "warehouse": False}
 """Our own, and whether the tables are in memory."""
 
-OPENED: Mapping[str, Callable[[Mapping[str, Path]], Any]] = {
-    "newcomer": Newcomer,
-    "tuned": Tuned,
-    "DuckDB on Parquet": Duck,
-    "DuckDB": lambda files: Duck(files, own_tables=True),
-}
-SYSTEMS = (*OURS, *OPENED)
-JVM = 7 * 2**30
-"""As many bytes a Spark with that heap is given room for; DuckDB takes what is left."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """The most memory that a system held, and the seconds that making its tables took."""
-
-    memory: int
-    loading: float
+SYSTEMS = (*OURS, *PEERS)
 
 
 def warehouse(folder: Path, files: Mapping[str, Path], in_memory: bool) -> tuple[Warehouse, float]:
@@ -62,22 +42,13 @@ def warehouse(folder: Path, files: Mapping[str, Path], in_memory: bool) -> tuple
     return system, time.perf_counter() - begun
 
 
-def measured(
+def ours(
     name: str, folder: Path, files: Mapping[str, Path], queries: Mapping[str, str], expected: Mapping[str, pa.Table]
-) -> Iterator[tuple[list[protocol.Run], Held]]:
-    """Yield the runs of one round after the other, and what was held so far; for a process of its own."""
-    begun = time.perf_counter()
-    if name in OURS:
-        system, loading = warehouse(folder / name, files, OURS[name])
-    else:
-        system, loading = OPENED[name](files), time.perf_counter() - begun
+) -> peers.Rounds:
+    """Let our engine answer every query, round after round; for a process of its own."""
+    system, loading = warehouse(folder / name, files, OURS[name])
     with opened(system):
-        acts = {(query, name): lambda text=text: system.run(text) for query, text in queries.items()}
-        for turn in count():
-            runs = protocol.turn(
-                acts, turn, system.process, lambda q, a: answers.difference(queries[q], a, expected[q])
-            )
-            yield runs, Held(protocol.peak_memory(system.process), loading)
+        yield from peers.rounds(system, name, loading, queries, expected)
 
 
 def expectations(scale: float, files: Mapping[str, Path], queries: Mapping[str, str]) -> dict[str, pa.Table]:
@@ -116,16 +87,12 @@ def main(given: list[str]) -> int:
             print(profile(system.spark, lambda: system.run(queries[chosen.profile])))
         return 0
     expected = expectations(chosen.scale, files, queries)
-    runs, outcomes = list[protocol.Run](), dict[str, Held]()
-    in_turn = JVM * sum("DuckDB" not in name for name in systems) <= protocol.memory()
-    for group in [systems] if in_turn else [[name] for name in systems]:
-        with ExitStack() as stack:
-            found = {name: stack.enter_context(opened(Apart(measured, name, folder, files, queries, expected)))
-                     for name in group}  # fmt: skip
-            for _ in range(chosen.rounds):
-                for name, each in found.items():
-                    own, outcomes[name] = next(each)
-                    runs += own
+    workers = {
+        name: peers.apart(ours, name, folder, files, queries, expected)
+        if name in OURS else peers.apart(peers.peer, name, files, queries, expected)
+        for name in systems
+    }  # fmt: skip
+    runs, outcomes = peers.in_turns(workers, chosen.rounds)
     mine = next((name for name in OURS if name in systems), systems[0])
     held = report.table(
         ["", "most memory", "tables made in"],
@@ -135,7 +102,7 @@ def main(given: list[str]) -> int:
     text = "\n\n".join((
         f"TPC-H at scale factor {chosen.scale:g}: the median (least–greatest) of {chosen.rounds - 1} runs;"
         f" {protocol.machine()}. Every answer equals {checked}. Both PySparks and we have a heap of {HEAP}, and"
-        f" {'take turns' if in_turn else 'come one after the other'}.",
+        f" {'take turns' if peers.fit(systems) else 'come one after the other'}.",
         "Seconds by the clock:", protocol.compared(runs, mine),
         "Seconds in which cores were busy:", protocol.compared(runs, mine, "cpu"), held,
     ))  # fmt: skip
