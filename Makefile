@@ -44,7 +44,7 @@ soak: setup
 	LEARNING=all FLIGHTS=$${FLIGHTS:-days} $(PYTHON) -m pytest tests/ml/test_flights.py --durations=5
 	SOAK=1 $(PYTHON) -m pytest -m soak
 	ORACLE_ALL=1 $(PYTHON) -m pytest tests/streaming/test_replacement.py tests/oracle/test_engine.py -k 'change or script'
-	TPCH=all SUITES=all $(PYTHON) -m pytest tests/benchmarks
+	SOAK=1 TPCH=all SUITES=all $(PYTHON) -m pytest tests/benchmarks
 	ADAPTIVE=all $(PYTHON) -m pytest tests/adaptive/test_switches.py
 	FAULTS=1 $(PYTHON) -m pytest tests/benchmarks/test_faults.py
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -10,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.language.literals import string_literal
 
-PATTERNS = 200 if os.environ.get("SOAK") else 8
 PIECES = ["a", "ab", "ß", "%", "_", "", "b.c", "%%"]
 
 
@@ -28,10 +27,11 @@ def rows(engine: Any) -> Iterator[Rows]:
         yield rows
 
 
-def test_answers_are_those_of_the_regular_expression(rows: Rows) -> None:
+@pytest.mark.parametrize("patterns", [8, soaked(200)])
+def test_answers_are_those_of_the_regular_expression(rows: Rows, patterns: int) -> None:
     dice = random.Random(3)
     texts = [row["t"] for row in rows("SELECT t FROM texts")]
-    for _ in range(PATTERNS):
+    for _ in range(patterns):
         pattern = "".join(dice.choices(PIECES, k=dice.randrange(1, 6)))
         expected = re.compile(re.sub("[%_]", lambda m: ".*" if m[0] == "%" else ".", re.escape(pattern)), re.DOTALL)
         matched = sorted(text for text in texts if text is not None and expected.fullmatch(text))
