@@ -78,8 +78,8 @@ def test_no_heavy_hitters_where_partitions_are_alike(analyzed: Analyze) -> None:
     [
         ("INSERT INTO changed SELECT id, kind FROM items WHERE id < 100", "", 110),
         soaked("DELETE FROM changed WHERE id < 3", "num_affected_rows: 3", 7),
-        ("MERGE INTO changed c USING suppliers s ON c.id = s.supplier WHEN MATCHED THEN DELETE",
-         "num_affected_rows: 10", 0),
+        soaked("MERGE INTO changed c USING suppliers s ON c.id = s.supplier WHEN MATCHED THEN DELETE",
+               "num_affected_rows: 10", 0),
     ],
 )  # fmt: skip
 def test_what_changes_a_table_changes_it(

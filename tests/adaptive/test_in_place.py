@@ -153,7 +153,7 @@ def test_a_distributed_table_stays_where_it_is_and_another_one_is_sent_to_it(pai
     [
         (BOUGHT.format("LEFT JOIN").replace("l.k =", "l.k <=>"), SENT),
         soaked(BOUGHT.format("JOIN").replace("SELECT", "SELECT /*+ BROADCAST(o) */"), SENT),
-        (BOUGHT.format("JOIN"), {"spark.sql.autoBroadcastJoinThreshold": "3500KB"}),
+        soaked(BOUGHT.format("JOIN"), {"spark.sql.autoBroadcastJoinThreshold": "3500KB"}),
         soaked(BOUGHT.format("JOIN").replace("buyers b", "(SELECT DISTINCT * FROM buyers) b"), SENT),
     ],
     ids=["an outer join", "a hint", "too large to be sent", "what is no table"],

@@ -61,6 +61,7 @@ LARGER = [
 ]
 
 
+@pytest.mark.soak
 def test_tables_in_memory_are_joined_as_those_of_files(people: Engine) -> None:
     """The limit is between what the files of all columns take and those of the key: also once memory was read."""
     for name, rows in (("placed", "orders"), ("known", "people")):

@@ -242,6 +242,7 @@ def test_a_stream_is_predicted_as_a_table_is(rows: Rows, paying: str, tmp_path: 
     assert len(rows("SELECT * FROM told")) > len(before) and not changed  # it stays with version 1
 
 
+@pytest.mark.soak
 def test_nulls_are_refused_skipped_or_imputed(rows: Rows) -> None:
     holes = "(SELECT id, age, nullif(income, 3) AS income, if(id % 11 = 0, NULL, country) AS country FROM people)"
     error = refused(rows, f"GENERATE KMeans({holes}, 2, features => (age, income, country))")
@@ -261,6 +262,7 @@ def test_nulls_are_refused_skipped_or_imputed(rows: Rows) -> None:
     assert found["told"] == 200
 
 
+@pytest.mark.soak
 def test_a_search_leaves_its_scores(rows: Rows) -> None:
     rows(
         "GENERATE ML TrainValidationSplit(LinearRegression((SELECT age, income FROM people), income),"
@@ -397,6 +399,7 @@ def test_what_was_made_is_taken_back(engine: Engine, rows: Rows, monkeypatch: py
     assert len(list((engine.folder / "models").glob("half*/*"))) == 1 and rows("SHOW MODELS LIKE 'paying'") == kept
 
 
+@pytest.mark.soak
 def test_two_sessions_make_two_versions(engine: Engine, rows: Rows) -> None:
     text = "GENERATE KMeans(people.people, 2, features => age) AS OR REPLACE MODEL people.shared"
     sessions = [engine.on(engine.spark.newSession(), None) for _ in range(2)]

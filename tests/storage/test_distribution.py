@@ -77,6 +77,7 @@ def test_a_subset_of_the_join_keys_suffices(rows: Rows, pair: None) -> None:
     assert rows(query.format("lines_d", "orders_d")) == rows(query.format("lines", "orders"))
 
 
+@pytest.mark.soak
 def test_a_key_whose_name_looks_like_a_secret(rows: Rows, pair: None) -> None:
     """Spark hides what it shows of properties with such words in them."""
     query = "SELECT concat('/', id) AS pageURL, id AS token FROM range(9) DISTRIBUTE BY pageURL, token"
@@ -169,6 +170,7 @@ def test_a_table_that_is_renamed_stays_distributed_and_in_memory(engine: Engine,
     assert exchanges(rows, JOIN.format("late", "orders_d")) == 0
 
 
+@pytest.mark.soak
 def test_another_column_with_the_name_of_the_key_is_none(rows: Rows, pair: None) -> None:
     rows("CREATE TABLE keyed TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
          " AS SELECT id AS k, id AS v FROM range(90) DISTRIBUTE BY k")  # fmt: skip

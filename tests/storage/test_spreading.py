@@ -131,6 +131,7 @@ def test_insert_spreads_too_and_what_it_reads_may_be_the_table(rows: Rows) -> No
     assert rows("SELECT count(*) AS n, count(DISTINCT k) AS d FROM grown") == [{"n": 80_000, "d": 40_001}]
 
 
+@pytest.mark.soak
 def test_constraints_hold_and_what_fails_leaves_nothing(rows: Rows, engine: Engine) -> None:
     with pytest.raises(WarehouseError, match="DIVIDE_BY_ZERO"):
         rows("CREATE TABLE broken AS SELECT 1 / (k - 35000) AS d, * FROM large DISTRIBUTE BY k")

@@ -109,6 +109,7 @@ def test_partitions_added_while_it_runs_are_read_from_their_first_record(broker,
     assert values(rows("SELECT a FROM t ORDER BY a")) == [(2,), (3,)]
 
 
+@pytest.mark.soak
 def test_a_step_that_fails_is_run_again_with_the_same_records(broker, topic, made, rows):
     broker.send(topic, {"a": 1}, {"a": 2})
     made("(a INT, _partition INT)", subscribe=topic, value_format="json", startingOffsets="earliest")

@@ -119,6 +119,7 @@ class Mornings(CustomWindow):
 """
 
 
+@pytest.mark.soak
 def test_windows_are_assigned_without_an_aggregate(
     engine: Any, rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

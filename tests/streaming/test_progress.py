@@ -48,6 +48,7 @@ def test_progress_of_the_papers_sessions(engine: Engine) -> None:
     assert panes == [{"n": 2}]
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("scores")
 def test_rows_that_once_keeps_aside_are_counted_and_told(engine: Engine) -> None:
     create = f"CREATE STREAMING TABLE once AS {SUMS} FIXED (event_time, SIZE INTERVAL 2 MINUTES)"
@@ -131,6 +132,7 @@ def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
     assert kept[0] > 3 and len(set(kept[2:])) == 1, kept
 
 
+@pytest.mark.soak
 def test_rows_that_pass_a_table_without_watermarks_are_read_once(engine: Engine, tmp_path: Path) -> None:
     rows_of(engine, f"CREATE STREAM numbers (v INT) USING json OPTIONS (path '{tmp_path}')")
     rows_of(engine, "CREATE STREAMING TABLE even AS SELECT v FROM STREAM numbers WHERE v % 2 = 0")

@@ -60,8 +60,9 @@ def test_rows_that_were_replaced_go_through_conditions_joins_and_views_too(rows:
     ]  # fmt: skip
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
-    "grouped", ["GROUP BY nullif(k, 'a') WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)", soaked("WINDOW GLOBAL")]
+    "grouped", ["GROUP BY nullif(k, 'a') WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)", "WINDOW GLOBAL"]
 )
 def test_rows_are_replaced_by_their_windows_and_keys_though_these_are_null(rows: Rows, grouped: str) -> None:
     rows(f"CREATE STREAMING TABLE total AS SELECT sum(v) AS n FROM STREAM m {grouped} TRIGGER EVERY ROW")

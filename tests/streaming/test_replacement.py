@@ -102,7 +102,7 @@ CHANGES = (
     Change("keys turned", TWO, turned(turned(TWO, "p, q, count", "q, p, count"), "BY p, q", "BY q, p"), CONTINUES,
            "keys of GROUP BY"),
     Change("sessions", RUNS, turned(turned(RUNS, "p, sum(d) AS total", "sum(d) + 1 AS more, p"), "2 ROWS", "3 ROWS"),
-           CONTINUES, "starts afresh", often=True),
+           CONTINUES, "starts afresh"),
     Change("retracting sessions", f"{RUNS} RETRACTING", f"{turned(RUNS, 'p, sum(d) AS total', 'sum(d) AS total, p')}"
            " RETRACTING", CONTINUES, "another order"),
     Change("gap", RUNS, turned(RUNS, "10 MINUTES", "20 MINUTES"), REBUILT, "WINDOW"),
