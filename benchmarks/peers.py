@@ -43,24 +43,36 @@ Rounds = Iterator[tuple[list[protocol.Run], Held]]
 
 
 def rounds(
-    system: System, name: str, loading: float, queries: Mapping[str, str], expected: Mapping[str, pa.Table]
+    acts: Mapping[tuple[str, str], Callable[[], pa.Table]],
+    process: int,
+    queries: Mapping[str, str],
+    expected: Mapping[str, pa.Table],
+    loading: float = 0,
 ) -> Rounds:
-    """Let a system answer every query, round after round, and judge each answer.
+    """Let every query be answered, round after round, and judge each answer.
+
+    Args:
+        acts: by the names of query and system, as ``protocol.turn`` takes them.
 
     Raises:
         WrongAnswer: at the first answer that differs.
     """
-    acts = {(query, name): lambda text=text: system.run(text) for query, text in queries.items()}
     for turn in count():
-        runs = protocol.turn(acts, turn, system.process, lambda q, a: answers.difference(queries[q], a, expected[q]))
-        yield runs, Held(protocol.peak_memory(system.process), loading)
+        runs = protocol.turn(acts, turn, process, lambda q, a: answers.difference(queries[q], a, expected[q]))
+        yield runs, Held(protocol.peak_memory(process), loading)
+
+
+def asked(system: System, name: str, queries: Mapping[str, str]) -> dict[tuple[str, str], Callable[[], pa.Table]]:
+    """Return what asks a system for each query."""
+    return {(query, name): partial(system.run, text) for query, text in queries.items()}
 
 
 def peer(name: str, files: Mapping[str, Path], queries: Mapping[str, str], expected: Mapping[str, pa.Table]) -> Rounds:
     """Let one of ``PEERS`` do so, over the files of each table; for a process of its own."""
     begun = time.perf_counter()
     with opened(PEERS[name](files)) as system:
-        yield from rounds(system, name, time.perf_counter() - begun, queries, expected)
+        loading = time.perf_counter() - begun
+        yield from rounds(asked(system, name, queries), system.process, queries, expected, loading)
 
 
 def apart(work: Callable[..., Rounds], *arguments: Any) -> Callable[[], AbstractContextManager[Any]]:

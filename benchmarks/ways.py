@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import count
 from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
-from benchmarks import answers, peers, protocol, status
+from benchmarks import peers, protocol, status
 from benchmarks.systems import Warehouse
 
 NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1"}
@@ -32,7 +31,7 @@ def timed(
         system: in which the schemas are.
         queries: by their names. expected: what each gives.
         ways: their names, in the order of the schemas.
-        rounds: see ``protocol.turns``.
+        rounds: how many, of which the first is not counted.
         settings: of Spark, by the way that is asked with them.
         beside: peers that take turns with us, by their names, as ``peers.in_turns`` takes them.
 
@@ -58,15 +57,8 @@ def timed(
         (query, way): lambda number=number, text=text: ask(number, text)
         for query, text in queries.items() for number, way in enumerate(ways)
     }  # fmt: skip
-
-    def ours() -> peers.Rounds:
-        for turn in count():
-            runs = protocol.turn(
-                acts, turn, system.process, lambda q, a: answers.difference(queries[q], a, expected[q])
-            )
-            yield runs, peers.Held(protocol.peak_memory(system.process), 0)
-
-    runs, _ = peers.in_turns({"warehouse": lambda: nullcontext(ours()), **beside}, rounds)
+    ours = peers.rounds(acts, system.process, queries, expected)
+    runs, _ = peers.in_turns({"warehouse": lambda: nullcontext(ours), **beside}, rounds)
     seen = {}
     for case, act in acts.items():
         with status.watched(system.spark) as seen[case]:

@@ -48,7 +48,8 @@ def ours(
     """Let our engine answer every query, round after round; for a process of its own."""
     system, loading = warehouse(folder / name, files, OURS[name])
     with opened(system):
-        yield from peers.rounds(system, name, loading, queries, expected)
+        acts = peers.asked(system, name, queries)
+        yield from peers.rounds(acts, system.process, queries, expected, loading)
 
 
 def expectations(scale: float, files: Mapping[str, Path], queries: Mapping[str, str]) -> dict[str, pa.Table]:

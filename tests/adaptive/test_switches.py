@@ -81,7 +81,7 @@ SWITCHES = {
     **{name: {name: value} for name, value in FEATURES.items()},
 }
 ALL = os.environ.get("ADAPTIVE") == "all"
-ASKED = [*QUERIES, *QUERIES_OF_KEPT] if ALL else [*QUERIES[::8], *QUERIES_OF_KEPT[::4]]
+ASKED = [*QUERIES, *QUERIES_OF_KEPT] if ALL else [*QUERIES[::5], *QUERIES_OF_KEPT[::4]]
 SWITCHED = SWITCHES if ALL else {name: SWITCHES[name] for name in ("everything off", "partitions")}
 
 

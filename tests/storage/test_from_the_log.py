@@ -139,7 +139,7 @@ def test_the_first_of_any_order_are_those_of_all_rows(engine: Engine, rows: Rows
     if chance.random() < 0.5:
         rows("ALTER TABLE mixed SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
         rows(f"DELETE FROM mixed WHERE n % 3 = {chance.randint(0, 2)}")
-    for _ in range(12 if os.environ.get("ORACLE_ALL") else 3):
+    for _ in range(12 if os.environ.get("ORACLE_ALL") else 5):
         column, way = f"c{chance.randrange(len(kinds))}", chance.choice(["", " DESC"])
         nulls = chance.choice(["", " NULLS FIRST", " NULLS LAST"])
         limit = f"LIMIT {chance.randint(1, 40)} OFFSET {chance.choice([0, 3])}"

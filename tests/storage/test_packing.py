@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks.status import watched
 from tests.adaptive.conftest import settings
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
-from tests.storage.test_unpacking import ALL, ORDERS, SEEDS, columns_of_all_types, make_of_numbers
+from tests.storage.test_unpacking import SEEDS, columns_of_all_types, make_of_numbers
 from warehouse.engine import Engine
 
 OFF = {"warehouse.packing": "false"}
@@ -33,19 +34,21 @@ def kept(rows: Rows, table: str, ask: str) -> tuple[list[dict[str, object]], lis
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("source", ["vectors", "rows"])
-def test_columns_are_packed_as_spark_packs_them(engine: Engine, rows: Rows, source: str, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("source", "order"),
+    [("vectors", "few"), ("vectors", "near"), soaked("vectors", "apart"), soaked("vectors", "runs"), ("rows", "few")],
+)
+def test_columns_are_packed_as_spark_packs_them(engine: Engine, rows: Rows, source: str, order: str, seed: int) -> None:
     """A column of columns is read as rows, and so is all else beside it."""
     listed, asked = columns_of_all_types(), "*"
     if source == "rows":
         listed, asked = f"{listed}, array(n) AS l", "* EXCEPT (l)"
-    for order in ORDERS if ALL else ("few", "near") if source == "vectors" else ("few",):
-        table = f"{source}_{order}_{seed}"
-        make_of_numbers(rows, table, listed, seed, order)
-        ask = f"SELECT bit_xor(xxhash64({asked})) AS x, count(*) AS n FROM {table}"
-        with settings(engine, OFF):
-            expected = kept(rows, table, ask)
-        assert kept(rows, table, ask) == expected
+    table = f"{source}_{order}_{seed}"
+    make_of_numbers(rows, table, listed, seed, order)
+    ask = f"SELECT bit_xor(xxhash64({asked})) AS x, count(*) AS n FROM {table}"
+    with settings(engine, OFF):
+        expected = kept(rows, table, ask)
+    assert kept(rows, table, ask) == expected
 
 
 def test_batches_of_long_texts_are_short(engine: Engine, rows: Rows) -> None:

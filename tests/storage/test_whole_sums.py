@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
 
-QUERIES = 400 if os.environ.get("ORACLE_ALL") else 4
+QUERIES = 400 if os.environ.get("ORACLE_ALL") else 6
 SETTING = "warehouse.statistics"
 
 MADE = """

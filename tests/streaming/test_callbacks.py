@@ -23,11 +23,11 @@ def test_steps_leave_no_thread_behind(rows: Rows, tmp_path: Path) -> None:
     rows(f"CREATE STREAM letters (k STRING) USING json OPTIONS (path '{tmp_path}')")
     rows("CREATE STREAMING TABLE kept AS SELECT k FROM STREAM letters")
     known = set[threading.Thread]()
-    for letter in "abc":
+    for letter in "abcd":
         (tmp_path / f"{letter}.json").write_text(json.dumps({"k": letter}) + "\n")
         rows("REFRESH STREAMING TABLE kept")
         known = known or set(threading.enumerate())  # after the first one, which starts what listens for callbacks
-    assert rows("SELECT k FROM kept ORDER BY k") == [{"k": letter} for letter in "abc"]
+    assert rows("SELECT k FROM kept ORDER BY k") == [{"k": letter} for letter in "abcd"]
     left = set(threading.enumerate()) - known
     deadline = time.monotonic() + 10
     # One may stay: the JVM's finalizer, when it collects its first proxy of Python's, calls by a connection of its own.
