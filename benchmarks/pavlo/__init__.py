@@ -71,6 +71,8 @@ def main(given: list[str]) -> int:
     arguments.add_peers(parser)
     chosen = parser.parse_args(given)
     queries = {name: text for name, text in QUERIES.items() if re.search(chosen.only, name)}
+    if not queries:
+        parser.error(f"no query is called like {chosen.only}; there are {', '.join(QUERIES)}")
     shutil.rmtree(chosen.scratch / "pavlo-warehouse", ignore_errors=True)
     with opened(Warehouse.open(chosen.scratch / "pavlo-warehouse", {"memory": HEAP})) as system:
         files = data.write(system.spark, chosen.scratch, chosen.scale)
