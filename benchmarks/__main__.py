@@ -5,8 +5,8 @@ import sys
 
 BENCHMARKS = (
     "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "first", "generate", "latency",
-    "layouts", "loading", "memory", "nexmark", "pagerank", "pavlo", "recovery", "skew", "state", "streaming", "tpch",
-    "triggers", "udf_join", "video",
+    "layouts", "loading", "memory", "nexmark", "pagerank", "pavlo", "recovery", "skew", "state", "stragglers",
+    "streaming", "tpch", "triggers", "udf_join", "video",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -10,20 +10,16 @@ Usage: ``python -m benchmarks faults [--rows 4000000] [--rounds 6] [--megabytes 
 
 from __future__ import annotations
 
-import os
-import signal
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmarks import arguments, protocol, report
+from benchmarks.executors import EXECUTORS, Cluster, settings
 from benchmarks.systems import Warehouse, opened
 
-EXECUTORS = 2
 TABLE = (
     "CREATE TABLE facts TBLPROPERTIES ('cache' = 'true') AS SELECT pmod(xxhash64(id), 100000) AS k, id AS v,"
     " md5(CAST(id AS STRING)) AS said, CAST(id % 100000 / 100 AS DECIMAL(12, 2)) AS price"
@@ -51,48 +47,15 @@ class Fault:
     after: int
 
 
-class Cluster:
-    """The engine's executors, as processes."""
-
-    def __init__(self, system: Warehouse):
-        self.system = system
-        self._context: Any = system.spark.sparkContext._jsc.sc()
-
-    def processes(self) -> list[int]:
-        """Return the ids of the executors' processes: all that the engine's JVM has started."""
-        children = self.system.spark._jvm.java.lang.ProcessHandle.current().children().toArray()
-        return [int(child.pid()) for child in children]
-
-    def whole(self) -> None:
-        """Wait until there are as many executors as there should be."""
-        until = time.monotonic() + 300
-        while self._context.statusStore().executorList(True).size() <= EXECUTORS:  # the driver is one of them
-            if time.monotonic() > until:
-                raise TimeoutError("an executor that was killed has no successor")
-            time.sleep(0.2)
-
-    def held(self) -> int:
-        """Return how many partitions of tables are in memory; Delta keeps its logs there, too."""
-        kept = (info for info in self._context.getRDDStorageInfo() if info.name().startswith("In-memory table"))
-        return sum(int(info.numCachedPartitions()) for info in kept)
-
-    def kill(self) -> int:
-        """Kill an executor; return the id that its process had."""
-        process = self.processes()[0]
-        os.kill(process, signal.SIGKILL)
-        return process
-
-
 def measured(rows: int, rounds: int, megabytes: int) -> tuple[list[protocol.Run], list[Fault]]:
     """Run everything; return what it took and what happened.
 
     Raises:
         WrongAnswer: a query's rows were not those of the first one.
     """
-    settings = {"memory": "2g", "spark.master": f"local-cluster[{EXECUTORS},1,{megabytes}]"}
     runs: list[protocol.Run] = []
     faults: list[Fault] = []
-    with tempfile.TemporaryDirectory() as folder, opened(Warehouse.open(Path(folder), settings)) as system:
+    with tempfile.TemporaryDirectory() as folder, opened(Warehouse.open(Path(folder), settings(megabytes))) as system:
         cluster = Cluster(system)
         system.run(TABLE.format(rows=rows))
         expected = system.run(QUERY).to_pylist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from benchmarks import protocol, report, status
@@ -79,6 +79,30 @@ def of_steps(spark: Any, act: Callable[[], int]) -> str:
     ]
     header = ["stages of", "stages", "tasks", "task s", "CPU s", "clock s", "rows read", "shuffled", "MB shuffled"]
     return report.table(header, lines)
+
+
+def of_queries(spark: Any, acts: Mapping[str, Callable[[], object]], warm: int = 3) -> str:
+    """Return a table of what queries came to, one a line, each after some runs that are not looked at.
+
+    "No task" is the time in which none of Spark's tasks ran: what a query costs at any size, such as planning and
+    starting jobs. The dearest stage is told by its operators, with its share of all seconds of cores that tasks used.
+    """
+    lines = []
+    for name, act in acts.items():
+        for _ in range(warm):
+            act()
+        with status.watched(spark) as seen:
+            run = protocol.timed(act, "profile", "", 0, process_of(spark))
+        ran = covered(s.ran for s in seen.stages)
+        used = sum(s.cpu for s in seen.stages)
+        dearest = max(seen.stages, key=lambda s: s.cpu, default=None)
+        share = f"{dearest.cpu / used:.0%} {_made_of(dearest)}" if dearest and used else ""
+        lines.append([
+            name, f"{run.seconds:.2f}", f"{run.seconds - ran:.2f}", len(seen.stages), seen.tasks, f"{used:.2f}",
+            f"{sum(s.rows_read for s in seen.stages):,}", f"{seen.shuffled / 1e6:.1f}", share,
+        ])  # fmt: skip
+    header = ["query", "clock s", "no task s", "stages", "tasks", "CPU s of tasks", "rows read", "MB shuffled"]
+    return report.table([*header, "the dearest stage"], lines)
 
 
 SMALL = 0.03

@@ -70,22 +70,27 @@ class Suite:
 
 
 def prepare(suite: Suite, system: Warehouse, folder: Path, count: int, files: int, streams: str = "default") -> None:
-    """Write the events; make streams of them in one schema, tables in another, and the suite's tables in both.
+    """Write the events, so many of all kinds in so many files of each, and ``declare`` them, a file a step."""
+    suite.write(system.spark, folder, count, files)
+    declare(suite, system, folder, streams)
+
+
+def declare(suite: Suite, system: Warehouse, folder: Path, streams: str = "default", each: int = 1) -> None:
+    """Make streams of the events' files in one schema, tables in another, and the suite's tables in both.
 
     Args:
         suite: whose.
         system: ours.
-        folder: for the files.
-        count: of all events.
-        files: of each kind.
+        folder: of the files.
         streams: the schema of the streams, which is current.
+        each: files of a kind that a step reads.
     """
-    suite.write(system.spark, folder, count, files)
     batch = _batch(streams)
     system.run(f"CREATE SCHEMA {batch}")
     for kind, columns in suite.schemas.items():
         system.run(
-            f"CREATE STREAM {kind} ({columns}) USING parquet OPTIONS (path '{folder / kind}', maxFilesPerTrigger '1')"
+            f"CREATE STREAM {kind} ({columns}) USING parquet"
+            f" OPTIONS (path '{folder / kind}', maxFilesPerTrigger '{each}')"
             f" WATERMARK at DELAY OF INTERVAL {suite.delay}"
         )
         system.run(f"CREATE VIEW {batch}.{kind} AS SELECT * FROM parquet.`{folder / kind}`")

@@ -7,8 +7,8 @@ Every answer of every run is compared with DuckDB's, and DuckDB's with the refer
 them.
 
 Usage: ``python -m benchmarks tpch [--scale 1] [--rounds 6] [--only q1,q5] [--systems "memory,warehouse,newcomer,…"]
-[--scratch FOLDER] [--profile q9]``. Writes ``benchmarks/out/tpch.{md,json,svg}``; ``--profile`` runs one query of
-ours and shows where its time goes.
+[--scratch FOLDER] [--profile q9|all]``. Writes ``benchmarks/out/tpch.{md,json,svg}``; ``--profile`` runs ours alone
+and shows where the time of a query goes, or in a line each what all queries come to.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
 from benchmarks import answers, arguments, peers, protocol, report
 from benchmarks.peers import PEERS
-from benchmarks.profile import profile
+from benchmarks.profile import of_queries, profile
 from benchmarks.systems import HEAP, Duck, Warehouse, opened
 from benchmarks.tpch import data, layout
 
@@ -30,6 +31,9 @@ OURS = {"memory": True, "warehouse": False}
 """Our own, and whether the tables are in memory."""
 
 SYSTEMS = (*OURS, *PEERS)
+
+EACH = "all"
+"""What ``--profile`` takes for a line of each query."""
 
 
 def warehouse(folder: Path, files: Mapping[str, Path], in_memory: bool) -> tuple[Warehouse, float]:
@@ -73,11 +77,14 @@ def main(given: list[str]) -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="scale factor")
     parser.add_argument("--only", default="", help="queries, such as q1,q5")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="whom to run")
-    parser.add_argument("--profile", default="", metavar="QUERY", help="show where a query of ours spends its time")
+    parser.add_argument(
+        "--profile", default="", metavar="QUERY", help="show where a query of ours, or all, spends its time"
+    )
     chosen = parser.parse_args(given)
     systems = [name.strip() for name in chosen.systems.split(",")]
     files, queries = data.files(chosen.scratch, chosen.scale), data.queries()
-    wanted = [chosen.profile] if chosen.profile else [q.strip() for q in chosen.only.split(",") if q.strip()]
+    alone = chosen.profile not in ("", EACH)
+    wanted = [chosen.profile] if alone else [q.strip() for q in chosen.only.split(",") if q.strip()]
     for unknown in [s for s in systems if s not in SYSTEMS] + [q for q in wanted if q not in queries]:
         parser.error(f"{unknown} is not known; there are {', '.join((*SYSTEMS, *queries))}")
     queries = {name: queries[name] for name in wanted or queries}
@@ -85,7 +92,10 @@ def main(given: list[str]) -> int:
     if chosen.profile:
         system, _ = warehouse(folder / "profiled", files, OURS.get(systems[0], False))
         with opened(system):
-            print(profile(system.spark, lambda: system.run(queries[chosen.profile])))
+            if alone:
+                print(profile(system.spark, lambda: system.run(queries[chosen.profile])))
+            else:
+                print(of_queries(system.spark, {q: partial(system.run, text) for q, text in queries.items()}))
         return 0
     expected = expectations(chosen.scale, files, queries)
     workers = {

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks import faults
+from benchmarks import faults, stragglers
 from benchmarks.systems import Apart, opened
 
+cluster = pytest.mark.skipif(not os.environ.get("FAULTS"), reason="FAULTS=1 starts a cluster and kills parts of it")
 
-@pytest.mark.skipif(not os.environ.get("FAULTS"), reason="FAULTS=1 starts a cluster and kills parts of it")
+
+@cluster
 def test_an_executor_is_lost() -> None:
     """Rows that differ end it. The executors compile nothing of ours: that they answer shows that they need not."""
     with opened(Apart(measured)) as work:
@@ -22,6 +24,19 @@ def test_an_executor_is_lost() -> None:
         assert len(fault.killed) == (1 if fault.case.startswith("failure") else 0)
         assert fault.case.startswith("failure") or fault.after == 8
     assert len({process for fault in happened for process in fault.killed}) == 4
+
+
+@cluster
+@pytest.mark.parametrize("speculation", [True, False])
+def test_steps_whose_executors_are_slow_or_die(speculation: bool) -> None:
+    """Tables that differ from what their queries give over all files end it."""
+    with opened(Apart(steps, speculation)) as work:
+        runs = next(work)
+    assert len(runs) == 2 * len(stragglers.CASES) * len(stragglers.QUERIES)
+
+
+def steps(speculation: bool) -> Iterator[Any]:
+    yield stragglers.measured(speculation, 4_000, 2, 512)
 
 
 def measured() -> Iterator[Any]:

@@ -28,8 +28,8 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
-from warehouse.execution import folder as folders
 from warehouse.execution import (
+    executors,
     jars,
     jvm,
     known_tables,
@@ -40,6 +40,7 @@ from warehouse.execution import (
     relocate,
     switches,
 )
+from warehouse.execution import folder as folders
 from warehouse.execution import settings as setting
 from warehouse.execution.folder import Folder
 
@@ -65,6 +66,7 @@ class Running:
         lock: the folder, held by this process.
         jvm_lock: the folder, held by the JVM.
         settings: what it was told.
+        workers: what starts executors and holds them, where tasks run in processes of their own.
     """
 
     spark: SparkSession
@@ -73,6 +75,7 @@ class Running:
     lock: lock.Lock
     jvm_lock: Any
     settings: setting.Settings
+    workers: Any | None
 
 
 _running: Running | None = None
@@ -132,6 +135,9 @@ def stop(spark: SparkSession, keep_jvm: bool = False) -> None:
             engine.spark.stop()
         with contextlib.suppress(Exception):
             _close_catalog(engine.machine.view)
+        if engine.workers is not None:
+            with contextlib.suppress(Exception):
+                engine.workers.stop()
         _forget_gateway()
         if keep_jvm and engine.machine.alive:
             engine.jvm_lock.close()
@@ -175,14 +181,16 @@ def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Mac
     """Return a JVM for the folder: the idle one when it suits, else a new one."""
     global _idle
     idle, _idle = _idle, None
-    if idle is not None and idle.alive and idle.memory == told.memory and idle.apart == told.apart:
+    if idle is not None and idle.alive and idle.memory == told.memory and idle.apart == bool(told.executors):
         for name, value in _properties(place).items():
             idle.view.java.lang.System.setProperty(name, value)
         idle.view.org.apache.logging.log4j.core.config.Configurator.reconfigure()
         return idle
     if idle is not None:
         jvm.end(idle)
-    return jvm.launch([*ours, *jars.spark_jars()], told.memory, _properties(place), place.logs / "jvm.log", told.apart)
+    return jvm.launch(
+        [*ours, *jars.spark_jars()], told.memory, _properties(place), place.logs / "jvm.log", bool(told.executors)
+    )
 
 
 def _open(
@@ -200,13 +208,18 @@ def _open(
     folders.record(place)
     lookups.install(machine.gateway)
     local_files.install(machine.gateway)
-    partial_functions.install(machine.gateway, place.scratch / _CLASSES if told.apart else None)
+    partial_functions.install(machine.gateway, place.scratch / _CLASSES if told.executors else None)
     switches.install(machine.view)
-    spark = _session(machine.gateway, _configuration(place, told, ours))
+    configuration = _configuration(place, told, ours)
+    workers = None
+    if told.executors is not None:
+        workers, master = executors.start(machine.gateway, told.executors, configuration)
+        configuration |= {"spark.master": master}
+    spark = _session(machine.gateway, configuration)
     known_tables.install(spark)
     if extending is not None:
         extending.result().into(spark._jsparkSession.extensions())
-    return Running(spark, place, machine, held, jvm_lock, told)
+    return Running(spark, place, machine, held, jvm_lock, told, workers)
 
 
 def _clear_unfinished(place: Folder) -> None:

@@ -19,6 +19,22 @@ ENVIRONMENT = {"WAREHOUSE_MEMORY": "memory", "WAREHOUSE_CORES": "cores", "WAREHO
 _LEAST_MEGABYTES = 512  # Spark's executors refuse to start with less than 450 MB
 
 
+SPECULATION = {
+    "spark.speculation": "true", "spark.speculation.multiplier": "1.4", "spark.speculation.quantile": "0.5",
+}  # fmt: skip
+"""A task that runs 1.4 times as long as the one in the middle of its stage, once half of them are done, is started
+once more on another executor (paper 003, 3.9, stragglers)."""
+
+
+@dataclass(frozen=True)
+class Executors:
+    """Processes on this machine that run tasks, each with so many cores and megabytes of heap."""
+
+    count: int
+    cores: int
+    megabytes: int
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of one engine.
@@ -26,14 +42,14 @@ class Settings:
     Attributes:
         memory: the heap, as ``-Xmx`` takes it.
         cores: tasks that run at a time.
-        apart: whether tasks run in processes of their own, so-called executors, beside the engine's.
+        executors: in which tasks run, processes beside the engine's; None where its own runs them.
         udfs: the folder of the user's own windows and triggers, seen from the current folder; it need not exist.
         spark: Spark's own settings.
     """
 
     memory: str
     cores: int
-    apart: bool
+    executors: Executors | None
     udfs: Path
     spark: Mapping[str, str]
 
@@ -57,20 +73,14 @@ def load(folder: Path, given: Mapping[str, str]) -> Settings:
     if executors:
         cores = executors.count * executors.cores
         spark |= {"spark.executor.memory": f"{executors.megabytes}m", "spark.executor.cores": str(executors.cores)}
+        spark = SPECULATION | spark
     spark.setdefault("spark.master", f"local[{cores}]")
     spark.setdefault("spark.sql.shuffle.partitions", str(cores))
     spark.setdefault("spark.sql.autoBroadcastJoinThreshold", str(_broadcast(heap)))
-    return Settings(heap, cores, executors is not None, Path(merged["udfs"]).absolute(), spark)
+    return Settings(heap, cores, executors, Path(merged["udfs"]).absolute(), spark)
 
 
-@dataclass(frozen=True)
-class _Executors:
-    count: int
-    cores: int
-    megabytes: int
-
-
-def _executors(master: str) -> _Executors:
+def _executors(master: str) -> Executors:
     """Return what ``spark.master`` says of processes on this machine; the engine runs on no other cluster."""
     found = re.fullmatch(r"local-cluster\[\s*([1-9]\d*)\s*,\s*([1-9]\d*)\s*,\s*([1-9]\d*)\s*\]", master)
     if found is None or int(found[3]) < _LEAST_MEGABYTES:
@@ -79,7 +89,7 @@ def _executors(master: str) -> _Executors:
             wanted=f"local-cluster[PROCESSES,CORES,MEGABYTES], each with {_LEAST_MEGABYTES} megabytes or more; without"
             " it the engine's own process does everything, with as many cores as `cores` says",
         )  # fmt: skip
-    return _Executors(*map(int, found.groups()))
+    return Executors(*map(int, found.groups()))
 
 
 def _broadcast(heap: str) -> int:

@@ -61,11 +61,15 @@ def test_mistakes(tmp_path, text, condition):
 
 def test_processes_of_their_own(tmp_path):
     alone = settings.load(tmp_path, {"cores": "3"})
-    assert not alone.apart and alone.spark["spark.master"] == "local[3]"
+    assert alone.executors is None and alone.spark["spark.master"] == "local[3]"
+    assert "spark.speculation" not in alone.spark
     (tmp_path / "warehouse.toml").write_text('[spark]\n"spark.master" = "local-cluster[2, 3, 1024]"\n')
     told = settings.load(tmp_path, {"cores": "1", "spark.executor.memory": "9g"})
-    assert told.apart and told.cores == 6 and told.spark["spark.sql.shuffle.partitions"] == "6"
+    assert told.executors == settings.Executors(2, 3, 1024)
+    assert told.cores == 6 and told.spark["spark.sql.shuffle.partitions"] == "6"
     assert told.spark["spark.executor.memory"] == "1024m" and told.spark["spark.executor.cores"] == "3"
+    assert told.spark["spark.speculation.multiplier"] == "1.4"
+    assert settings.load(tmp_path, {"spark.speculation": "false"}).spark["spark.speculation"] == "false"
 
 
 @pytest.mark.parametrize(("gigabytes", "heap"), [(1, "1024m"), (8, "3686m"), (24, "11059m"), (512, "28672m")])
