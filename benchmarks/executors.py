@@ -46,8 +46,8 @@ class Cluster:
         return sum(int(info.numCachedPartitions()) for info in kept)
 
     def kill(self) -> int:
-        """Kill an executor; return the id that its process had."""
-        process = self.processes()[0]
+        """Kill the younger executor, so that who is left is warm; return the id that its process had."""
+        process = max(self.processes())
         os.kill(process, signal.SIGKILL)
         return process
 

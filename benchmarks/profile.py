@@ -85,7 +85,7 @@ def of_queries(spark: Any, acts: Mapping[str, Callable[[], object]], warm: int =
     """Return a table of what queries came to, one a line, each after some runs that are not looked at.
 
     "No task" is the time in which none of Spark's tasks ran: what a query costs at any size, such as planning and
-    starting jobs. The dearest stage is told by its operators, with its share of all seconds of cores that tasks used.
+    starting jobs. The dearest stage is told by what it does, with its share of all seconds of cores that tasks used.
     """
     lines = []
     for name, act in acts.items():
@@ -96,17 +96,25 @@ def of_queries(spark: Any, acts: Mapping[str, Callable[[], object]], warm: int =
         ran = covered(s.ran for s in seen.stages)
         used = sum(s.cpu for s in seen.stages)
         dearest = max(seen.stages, key=lambda s: s.cpu, default=None)
-        share = f"{dearest.cpu / used:.0%} {_made_of(dearest)}" if dearest and used else ""
+        share = f"{dearest.cpu / used:.0%} {_does(dearest)}" if dearest and used else ""
         lines.append([
             name, f"{run.seconds:.2f}", f"{run.seconds - ran:.2f}", len(seen.stages), seen.tasks, f"{used:.2f}",
-            f"{sum(s.rows_read for s in seen.stages):,}", f"{seen.shuffled / 1e6:.1f}", share,
+            f"{seen.shuffled / 1e6:.1f}", share,
         ])  # fmt: skip
-    header = ["query", "clock s", "no task s", "stages", "tasks", "CPU s of tasks", "rows read", "MB shuffled"]
+    header = ["query", "clock s", "no task s", "stages", "tasks", "CPU s of tasks", "MB shuffled"]
     return report.table([*header, "the dearest stage"], lines)
 
 
 SMALL = 0.03
 """CPU seconds a step below which stages are told together."""
+
+
+def _does(stage: status.Stage) -> str:
+    """Return what a stage scans and does, without how tables in memory were read when they were put there."""
+    made = _made_of(stage).replace("spark_catalog.", "").split(" → ")
+    from_memory = any(o.startswith("Scan In-memory") for o in made)
+    hidden = ("mapPartitionsInternal", *(("Scan parquet",) if from_memory else ()))
+    return ", ".join(o for o in made if not o.startswith(hidden))
 
 
 def _made_of(stage: status.Stage) -> str:

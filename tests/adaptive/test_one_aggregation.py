@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.adaptive.conftest import settings
+from tests.soak import soaked
 from warehouse.engine import Engine
 
 OFF = {"warehouse.aggregation.once": "false"}
@@ -19,7 +20,7 @@ def _aggregations(engine: Engine, query: str) -> tuple[int, list[str]]:
     return ran.count("HashAggregate("), rows
 
 
-@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("adaptive", ["true", soaked("false")])
 @pytest.mark.parametrize(
     "aggregates",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,15 +29,15 @@ def test_an_executor_is_lost() -> None:
 
 @cluster
 @pytest.mark.parametrize("speculation", [True, False])
-def test_steps_whose_executors_are_slow_or_die(speculation: bool) -> None:
+def test_steps_whose_executors_are_slow_or_die(tmp_path: Path, speculation: bool) -> None:
     """Tables that differ from what their queries give over all files end it."""
-    with opened(Apart(steps, speculation)) as work:
+    with opened(Apart(steps, speculation, tmp_path / "coming")) as work:
         runs = next(work)
     assert len(runs) == 2 * len(stragglers.CASES) * len(stragglers.QUERIES)
 
 
-def steps(speculation: bool) -> Iterator[Any]:
-    yield stragglers.measured(speculation, 4_000, 2, 512)
+def steps(speculation: bool, coming: Path) -> Iterator[Any]:
+    yield stragglers.measured(speculation, coming, 4_000, 2, 512)
 
 
 def measured() -> Iterator[Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
 
@@ -39,7 +40,7 @@ def test_a_table_is_asked_for_once(engine: Engine, schema: str, catalog: Any) ->
         ("INSERT OVERWRITE t VALUES (5)", [{"a": 5}]),
     ],
 )
-@pytest.mark.parametrize("kind", ["delta", "parquet"])
+@pytest.mark.parametrize("kind", ["delta", soaked("parquet")])
 def test_a_change_is_seen_by_every_session(
     engine: Engine, schema: str, kind: str, change: str, expected: list[dict[str, Any]]
 ) -> None:

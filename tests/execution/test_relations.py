@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.soak import sampled
+from tests.soak import sampled, soaked
 from warehouse.engine import Engine
 from warehouse.execution.relations import Plans
 
@@ -49,7 +49,7 @@ HELD = (
 )
 
 
-@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("constant", [False, soaked(True)])
 @pytest.mark.parametrize("text", sampled(TEXTS))
 def test_means_what_it_would_over_views(spark: SparkSession, text: str, constant: bool) -> None:
     plans = Plans(spark)

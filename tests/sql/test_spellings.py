@@ -216,7 +216,7 @@ def test_explain_says_what_was_understood(rows: Rows) -> None:
     assert "where:  SESSIONS, GAP 1 minute 30 seconds\n" in told["plan"]
 
 
-@pytest.mark.parametrize("delay", ["'10 seconds'", "INTERVAL '10 seconds'", "INTERVAL 10 SECONDS"])
+@pytest.mark.parametrize("delay", [soaked("'10 seconds'"), soaked("INTERVAL '10 seconds'"), "INTERVAL 10 SECONDS"])
 def test_a_watermark_of_what_is_no_stream(rows: Rows, delay: str) -> None:
     rows("CREATE STREAMING TABLE IF NOT EXISTS every_row AS SELECT n, k, x, ts FROM STREAM s")
     block = "GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 2 MINUTES)"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import sampled
 from tests.statements import Rows, rows_in
 
 ZEROS = {"d = -0.0D": 10, "d IN (-0.0D, 7D)": 10, "d <= -0.0D": 10, "d <=> -0.0D": 10, "d NOT IN (-0.0D, 7D)": 20,
@@ -34,7 +35,7 @@ def rows(engine: Any) -> Iterator[Rows]:
         yield rows
 
 
-@pytest.mark.parametrize("where", ZEROS)
+@pytest.mark.parametrize("where", sampled(ZEROS))
 def test_the_two_zeros_are_one(rows: Rows, where: str) -> None:
     assert rows(f"SELECT count(*) AS n FROM zeros WHERE {where}") == [{"n": ZEROS[where]}]
     assert rows(f"SELECT count(*) AS n FROM STREAM zeros WHERE {where}") == [{"n": ZEROS[where]}]

@@ -19,6 +19,7 @@ def rows(engine: Any) -> Iterator[Rows]:
     yield from rows_in(engine, "callbacks")
 
 
+@pytest.mark.soak
 def test_steps_leave_no_thread_behind(rows: Rows, tmp_path: Path) -> None:
     rows(f"CREATE STREAM letters (k STRING) USING json OPTIONS (path '{tmp_path}')")
     rows("CREATE STREAMING TABLE kept AS SELECT k FROM STREAM letters")

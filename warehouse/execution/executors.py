@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,10 @@ from warehouse.execution.local_files import SOURCES
 from warehouse.execution.settings import Executors
 
 
-def start(gateway: Any, wanted: Executors, configuration: Mapping[str, str]) -> tuple[Any, str]:
+def start(gateway: Any, wanted: Executors, configuration: Mapping[str, str]) -> tuple[Any, dict[str, str]]:
     """Start workers, which will start an executor each for the session that names their master.
+
+    They listen on the loopback, where others of this machine could send them work; so they ask for a secret.
 
     Args:
         gateway: into the JVM.
@@ -19,10 +22,12 @@ def start(gateway: Any, wanted: Executors, configuration: Mapping[str, str]) -> 
         configuration: Spark's settings of that session.
 
     Returns:
-        What holds the workers, whose ``stop`` ends them, and the address of their master.
+        What holds the workers, whose ``stop`` ends them, and those settings with what reaches them.
     """
+    told = {**configuration, "spark.authenticate": "true", "spark.authenticate.secret": secrets.token_hex()}
     conf = gateway.jvm.org.apache.spark.SparkConf(False)
-    for name, value in configuration.items():
+    for name, value in told.items():
         conf.set(name, value)
     workers = java_sources.load(gateway, SOURCES, "warehouse.execution.Workers").newInstance()
-    return workers, workers.start(conf, wanted.count, wanted.cores, wanted.megabytes)
+    address = workers.start(conf, wanted.count, wanted.cores, wanted.megabytes)
+    return workers, told | {"spark.master": address}

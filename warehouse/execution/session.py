@@ -213,8 +213,7 @@ def _open(
     configuration = _configuration(place, told, ours)
     workers = None
     if told.executors is not None:
-        workers, master = executors.start(machine.gateway, told.executors, configuration)
-        configuration |= {"spark.master": master}
+        workers, configuration = executors.start(machine.gateway, told.executors, configuration)
     spark = _session(machine.gateway, configuration)
     known_tables.install(spark)
     if extending is not None:

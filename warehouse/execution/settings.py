@@ -21,9 +21,10 @@ _LEAST_MEGABYTES = 512  # Spark's executors refuse to start with less than 450 M
 
 SPECULATION = {
     "spark.speculation": "true", "spark.speculation.multiplier": "1.4", "spark.speculation.quantile": "0.5",
+    "spark.speculation.task.duration.threshold": "5s",
 }  # fmt: skip
 """A task that runs 1.4 times as long as the one in the middle of its stage, once half of them are done, is started
-once more on another executor (paper 003, 3.9, stragglers)."""
+once more on another executor (paper 003, 3.9, stragglers); where it is alone in its stage, after five seconds."""
 
 
 @dataclass(frozen=True)
