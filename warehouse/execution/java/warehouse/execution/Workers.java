@@ -28,9 +28,10 @@ public final class Workers {
     running.add(master);
     String address = "spark://" + MASTER + ":" + master.address().port();
     for (int number = 1; number <= workers; number++) {
+      Option own = Option.apply((Object) Integer.valueOf(number));
+      String[] masters = {address};
       running.add(Worker.startRpcEnvAndEndpoint(
-          host(number), 0, 0, cores, megabytes, new String[] {address}, null, Option.apply((Object) Integer.valueOf(number)),
-          conf, Option.empty()));
+          host(number), 0, 0, cores, megabytes, masters, null, own, conf, Option.empty()));
     }
     return address;
   }
