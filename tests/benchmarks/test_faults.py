@@ -1,4 +1,4 @@
-"""Executors in processes of their own, one of which dies: the same rows. ``FAULTS=1``; it takes a minute or two."""
+"""Executors in processes of their own, one of which dies: the same rows. ``FAULTS=1``; it takes some minutes."""
 
 from __future__ import annotations
 
