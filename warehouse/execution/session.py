@@ -24,6 +24,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import IllegalArgumentException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -286,11 +287,28 @@ def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
         conf.set(key, value)
     in_main_thread = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if in_main_thread else None
-    context = SparkContext(conf=conf, gateway=gateway)
+    try:
+        context = SparkContext(conf=conf, gateway=gateway)
+    except (Py4JJavaError, IllegalArgumentException) as error:
+        _blame_setting(error, configuration)
+        raise
     if handler is not None:
         signal.signal(signal.SIGINT, handler)
     _forget_origins(context._jsc.hadoopConfiguration())
     return SparkSession(context)
+
+
+def _blame_setting(error: Any, configuration: Mapping[str, str]) -> None:
+    """Refuse the setting that Spark's error is about, if it names one or repeats its value.
+
+    Raises:
+        WarehouseError: it does.
+    """
+    java = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
+    said = str(java.getMessage())
+    for name, value in configuration.items():
+        if name in said or f'"{value}"' in said:
+            fail("WAREHOUSE_SETTING_INVALID", setting=name, value=value, wanted=f"what Spark takes; it says: {said}")
 
 
 def _forget_origins(hadoop: Any) -> None:
