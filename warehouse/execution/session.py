@@ -215,7 +215,11 @@ def _open(
     workers = None
     if told.executors is not None:
         workers, configuration = executors.start(machine.gateway, told.executors, configuration)
-    spark = _session(machine.gateway, configuration)
+    try:
+        spark = _session(machine.gateway, configuration)
+    except (Py4JJavaError, IllegalArgumentException) as error:
+        _blame_setting(error, told.spark)
+        raise
     known_tables.install(spark)
     if extending is not None:
         extending.result().into(spark._jsparkSession.extensions())
@@ -287,27 +291,24 @@ def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
         conf.set(key, value)
     in_main_thread = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if in_main_thread else None
-    try:
-        context = SparkContext(conf=conf, gateway=gateway)
-    except (Py4JJavaError, IllegalArgumentException) as error:
-        _blame_setting(error, configuration)
-        raise
+    context = SparkContext(conf=conf, gateway=gateway)
     if handler is not None:
         signal.signal(signal.SIGINT, handler)
     _forget_origins(context._jsc.hadoopConfiguration())
     return SparkSession(context)
 
 
-def _blame_setting(error: Any, configuration: Mapping[str, str]) -> None:
-    """Refuse the setting that Spark's error is about, if it names one or repeats its value.
+def _blame_setting(error: Any, told: Mapping[str, str]) -> None:
+    """Refuse the setting that Spark's error is about, if it names one of those told or repeats its value.
 
     Raises:
         WarehouseError: it does.
     """
     java = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
     said = str(java.getMessage())
-    for name, value in configuration.items():
-        if name in said or f'"{value}"' in said:
+    for name in sorted(told, key=len, reverse=True):  # a name may begin with another one
+        if name in said or f'"{told[name]}"' in said:
+            value = told[name]
             fail("WAREHOUSE_SETTING_INVALID", setting=name, value=value, wanted=f"what Spark takes; it says: {said}")
 
 

@@ -10,7 +10,12 @@ import pytest
 from warehouse.errors import WarehouseError
 from warehouse.execution import session
 
-SETTINGS = {"spark.app.name": "warehouse", "spark.memory.fraction": "lots", "spark.speculation": "maybe"}
+SETTINGS = {
+    "spark.app.name": "warehouse",
+    "spark.memory.fraction": "lots",
+    "spark.speculation": "maybe",
+    "spark.speculation.quantile": "x",
+}
 
 
 def raised(said: str) -> Any:
@@ -21,6 +26,7 @@ def raised(said: str) -> Any:
     ("said", "setting"),
     [
         ("The value 'maybe' in the config \"spark.speculation\" is invalid.", "spark.speculation"),
+        ("The value 'x' in the config \"spark.speculation.quantile\" is invalid.", "spark.speculation.quantile "),
         ('For input string: "lots"', "spark.memory.fraction"),
     ],
 )
