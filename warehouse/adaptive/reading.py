@@ -16,7 +16,12 @@ _TRANSPARENT = frozenset([
 ])  # fmt: skip
 """Nodes that pass rows on and mean nothing to a reader."""
 
-_JOINS = frozenset(["SortMergeJoinExec", "ShuffledHashJoinExec", "BroadcastHashJoinExec"])
+_JOINS = {
+    "SortMergeJoinExec": "SortMergeJoin", "ShuffledHashJoinExec": "ShuffledHashJoin",
+    "FusedHashJoin": "ShuffledHashJoin", "BroadcastHashJoinExec": "BroadcastHashJoin",
+}  # fmt: skip
+"""The algorithms of joins, by their Java classes."""
+
 _ROWS = ("numOutputRows", "shuffleRecordsWritten")
 _SHOWN = ("numFiles", "filesSize", "dataSize", "shuffleBytesWritten", "spillSize")
 _UNSHOWN_TIMES = ("metadataTime", "localMergedBlocksFetchTime", "remoteReqsDuration", "remoteMergedReqsDuration")
@@ -183,7 +188,7 @@ def _joins(root: Any) -> Iterator[Join]:
         yield Join(
             f"{type_} {[(a.toString(), b.toString()) for a, b in keys]}",
             f"{type_} join on {' and '.join(f'{_named(a)} = {_named(b)}' for a, b in keys)}",
-            kind.removesuffix("Exec"),
+            _JOINS[kind],
             (_size(stages[0]), _size(stages[1])),
             first.index(True) if True in first else None,
             None if kind == "SortMergeJoinExec" else int(node.buildSide().toString() == "BuildRight"),

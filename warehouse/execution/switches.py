@@ -8,6 +8,7 @@ SWITCHES = {
     "warehouse.aggregation.once": "Whether an aggregation runs in one task where its rows are all there already.",
     "warehouse.distribution": "Whether DISTRIBUTE BY holds: of what is written, and of what is read and joined.",
     "warehouse.gathering": "Whether one tally counts what Delta's statistics of a column are.",
+    "warehouse.join.fused": "Whether a join in place reads and looks up rows in one piece of generated code.",
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
     "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",
     "warehouse.packing": "Whether memory is filled a column at a time, from the vectors that files are read into.",

@@ -13,6 +13,7 @@ public final class Injection {
     extensions.injectQueryStagePrepRule(new InPlace());
     extensions.injectQueryStagePrepRule(new Ordered());
     extensions.injectColumnar(new Whole());
+    extensions.injectColumnar(new Fused());
   }
 
   private static final class Hashed extends AbstractFunction1 {
@@ -42,6 +43,12 @@ public final class Injection {
   private static final class Whole extends AbstractFunction1 {
     public Object apply(Object session) {
       return new OneAggregation();
+    }
+  }
+
+  private static final class Fused extends AbstractFunction1 {
+    public Object apply(Object session) {
+      return new OneStage();
     }
   }
 }
