@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
@@ -211,6 +211,7 @@ def _open(
     local_files.install(machine.gateway)
     partial_functions.install(machine.gateway, place.scratch / _CLASSES if told.executors else None)
     switches.install(machine.view)
+    _check(machine.view, told.spark)
     configuration = _configuration(place, told, ours)
     workers = None
     if told.executors is not None:
@@ -298,18 +299,48 @@ def _session(gateway: Any, configuration: Mapping[str, str]) -> SparkSession:
     return SparkSession(context)
 
 
+def _check(view: Any, told: Mapping[str, str]) -> None:
+    """Read settings as Spark will, which reads most of them in the first statement that needs them.
+
+    Source: ``ConfigEntry`` of Spark, which knows the type and the values of every documented setting by its name.
+
+    Raises:
+        WarehouseError: a setting's value is none that Spark takes.
+    """
+    config = view.org.apache.spark.internal.config
+    known = getattr(getattr(config, "ConfigEntry$"), "MODULE$")
+    values = view.java.util.HashMap()
+    for name, value in told.items():
+        values.put(name, value)
+    reader = config.ConfigReader(values)
+    for name in told:
+        entry = known.findEntry(name)
+        try:
+            if entry is not None:
+                entry.readFrom(reader)
+        except (Py4JJavaError, IllegalArgumentException) as error:
+            _refuse(name, told[name], _said(error))
+
+
 def _blame_setting(error: Any, told: Mapping[str, str]) -> None:
     """Refuse the setting that Spark's error is about, if it names one of those told or repeats its value.
 
     Raises:
         WarehouseError: it does.
     """
-    java = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
-    said = str(java.getMessage())
+    said = _said(error)
     for name in sorted(told, key=len, reverse=True):  # a name may begin with another one
         if name in said or f'"{told[name]}"' in said:
-            value = told[name]
-            fail("WAREHOUSE_SETTING_INVALID", setting=name, value=value, wanted=f"what Spark takes; it says: {said}")
+            _refuse(name, told[name], said)
+
+
+def _said(error: Any) -> str:
+    java = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
+    return str(java.getMessage())
+
+
+def _refuse(name: str, value: str, said: str) -> NoReturn:
+    fail("WAREHOUSE_SETTING_INVALID", setting=name, value=value, wanted=f"what Spark takes; it says: {said}")
 
 
 def _forget_origins(hadoop: Any) -> None:
