@@ -45,6 +45,12 @@ def test_a_join_that_changed_says_why(tables: Engine, analyzed: Analyze) -> None
         assert re.search("the left side had been shuffled by then, .* KB", analyzed(query))
 
 
+def test_a_join_that_only_marks_rows_is_told_too(analyzed: Analyze) -> None:
+    found = "EXISTS (SELECT 1 FROM suppliers s WHERE s.supplier = i.supplier AND s.address LIKE '%77')"
+    told = analyzed(f"SELECT count(*) FROM items i WHERE id < 10 OR {found}")
+    assert re.search("existence join on i.supplier = s.supplier: .* became BroadcastHashJoin", told)
+
+
 def test_partitions_coalesced_are_told(analyzed: Analyze) -> None:
     told = analyzed("SELECT supplier, count(*) FROM items GROUP BY supplier")
     assert re.search(r"shuffle 1: 8 partitions coalesced to \d \(partitions of .* to .*\)", told)

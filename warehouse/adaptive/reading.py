@@ -182,7 +182,7 @@ def _joins(root: Any) -> Iterator[Join]:
         if kind not in _JOINS:
             continue
         keys = list(zip(_each(node.leftKeys()), _each(node.rightKeys()), strict=True))
-        type_ = node.joinType().sql().lower()
+        type_ = _type(node.joinType())
         stages = [_shuffle_below(side) for side in (node.left(), node.right())]
         first = [side is not None and _kind(side.shuffle().child()) == "LikelySmall" for side in stages]
         yield Join(
@@ -193,6 +193,11 @@ def _joins(root: Any) -> Iterator[Join]:
             first.index(True) if True in first else None,
             None if kind == "SortMergeJoinExec" else int(node.buildSide().toString() == "BuildRight"),
         )
+
+
+def _type(of_join: Any) -> str:
+    """Return a join's type as SQL has it, which has no name for that which EXISTS in an OR comes to."""
+    return "existence" if _kind(of_join) == "ExistenceJoin" else of_join.sql().lower()
 
 
 def _named(key: Any) -> str:
