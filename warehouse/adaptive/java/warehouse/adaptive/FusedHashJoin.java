@@ -1,6 +1,6 @@
 package warehouse.adaptive;
 
-import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.optimizer.BuildSide;
 import org.apache.spark.sql.catalyst.plans.JoinType;
@@ -10,16 +10,14 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.WholeStageCodegenExec;
 import org.apache.spark.sql.execution.joins.HashedRelationInfo;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
-import org.apache.spark.rdd.RDD;
 import scala.Option;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Spark's join by hashing, whose larger side is read, filtered and looked up in one piece of generated code, as those of
- * a broadcast join are. Spark's own generates two, and between them writes a row in memory of all that is read, a
- * decimal's object included. What is hashed, and all that does not generate code, is Spark's.
+ * Spark's join by hashing, whose larger side is read, filtered and looked up in one piece of generated code, as in a
+ * broadcast join. Spark generates two, and writes a row in memory of all that the first one reads for the second. The
+ * side that is hashed, and a plan without generated code, are Spark's.
  */
 public final class FusedHashJoin extends ShuffledHashJoinExec {
   private final ShuffledHashJoinExec own;
@@ -62,18 +60,18 @@ public final class FusedHashJoin extends ShuffledHashJoinExec {
   }
 
   public String doProduce(CodegenContext context) {
-    CodegenSupport rows = looked();
+    CodegenSupport rows = pipeline();
     return rows == null ? super.doProduce(context) : rows.produce(context, this);
   }
 
   public Seq inputRDDs() {
-    CodegenSupport rows = looked();
+    CodegenSupport rows = pipeline();
     return rows == null ? super.inputRDDs()
         : Wrapper.seq(new Object[] {rows.inputRDDs().head(), buildPlan().execute()});
   }
 
   /** The operators that give the rows to look up, where Spark has made generated code of their own of them, or null. */
-  private CodegenSupport looked() {
+  private CodegenSupport pipeline() {
     SparkPlan rows = streamedPlan() instanceof InputAdapter ? ((InputAdapter) streamedPlan()).child() : null;
     return rows instanceof WholeStageCodegenExec ? (CodegenSupport) ((WholeStageCodegenExec) rows).child() : null;
   }
