@@ -41,6 +41,13 @@ def settings(engine: Engine, values: dict[str, str]) -> Iterator[None]:
                 engine.spark.conf.set(name, old)
 
 
+def answered(engine: Engine, query: str) -> tuple[str, list[str]]:
+    """Return the plan of a query as it ended, and the rows, each as text, in order."""
+    frame = engine.spark.sql(query)
+    rows = sorted(map(str, frame.collect()))
+    return frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0], rows
+
+
 @pytest.fixture(scope="module")
 def tables(engine: Engine) -> Iterator[Engine]:
     """Return the engine with the tables, their schema being the current one."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import settings
+from tests.adaptive.conftest import answered, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -60,13 +60,6 @@ def pair(engine: Engine) -> Iterator[Engine]:
     rows_of(engine, "USE default; DROP SCHEMA fused CASCADE")
 
 
-def _answer(engine: Engine, query: str) -> tuple[str, list[str]]:
-    """Return the plan as it ended, and the rows."""
-    frame = engine.spark.sql(query)
-    rows = sorted(map(str, frame.collect()))
-    return frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0], rows
-
-
 def _code_of_join(engine: Engine, query: str) -> str:
     """Return the generated code that makes a join's table of hashed rows."""
     frame = engine.spark.sql(query)
@@ -85,9 +78,9 @@ def test_it_is_one_piece_of_code_and_without_it_are_two(pair: Engine) -> None:
 
 @pytest.mark.parametrize("query", [q if q in SOME else soaked(q) for q in QUERIES])
 def test_rows_are_the_same(pair: Engine, query: str) -> None:
-    plan, rows = _answer(pair, QUERIES[query])
+    plan, rows = answered(pair, QUERIES[query])
     with settings(pair, OFF):
-        before, expected = _answer(pair, QUERIES[query])
+        before, expected = answered(pair, QUERIES[query])
     assert "ShuffledHashJoin" in plan
     assert plan.count("Join") == before.count("Join")
     assert rows == expected
@@ -107,12 +100,12 @@ def test_rows_are_the_same(pair: Engine, query: str) -> None:
 )
 def test_also_where_no_code_or_other_code_is_generated(pair: Engine, without: dict[str, str]) -> None:
     for name in SOME:
-        _, expected = _answer(pair, QUERIES[name])
+        _, expected = answered(pair, QUERIES[name])
         with settings(pair, without):
-            assert _answer(pair, QUERIES[name])[1] == expected, name
+            assert answered(pair, QUERIES[name])[1] == expected, name
 
 
-def test_a_limit_takes_no_more_than_it_needs(pair: Engine) -> None:
+def test_a_limit_gets_its_rows(pair: Engine) -> None:
     """A row that meets several others gives them all, though it is one row for the scan."""
     rows = rows_of(pair, f"{QUERIES['inner']} LIMIT 11")
     assert len(rows) == 11
@@ -120,12 +113,12 @@ def test_a_limit_takes_no_more_than_it_needs(pair: Engine) -> None:
 
 
 def test_also_in_memory(pair: Engine) -> None:
-    before = {name: _answer(pair, QUERIES[name])[1] for name in SOME}
+    before = {name: answered(pair, QUERIES[name])[1] for name in SOME}
     rows_of(pair, "CACHE TABLE lines; CACHE TABLE orders")
     try:
         assert "columnartorow" in _code_of_join(pair, QUERIES["sums"])
         for name, expected in before.items():
-            assert _answer(pair, QUERIES[name])[1] == expected, name
+            assert answered(pair, QUERIES[name])[1] == expected, name
     finally:
         rows_of(pair, "UNCACHE TABLE lines; UNCACHE TABLE orders")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import settings
+from tests.adaptive.conftest import answered, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -35,13 +35,6 @@ def pair(engine: Engine) -> Iterator[Engine]:
     rows_of(engine, "USE default; DROP SCHEMA in_place CASCADE")
 
 
-def _ran(engine: Engine, query: str) -> tuple[str, list[str]]:
-    """Return the plan as it ended, and the rows."""
-    frame = engine.spark.sql(query)
-    rows = sorted(map(str, frame.collect()))
-    return frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0], rows
-
-
 def _joins(plan: str) -> tuple[int, int]:
     """Return how many joins hash partitions, and how many tables are sent."""
     return plan.count("ShuffledHashJoin"), plan.count("BroadcastExchange")
@@ -52,9 +45,9 @@ def test_every_kind_of_join_is_done_in_place(pair: Engine, kind: str) -> None:
     w = "0" if "SEMI" in kind or "ANTI" in kind else "sum(w)"
     query = f"SELECT count(*), sum(v), {w} FROM lines l {kind} JOIN orders o ON l.k = o.k AND l.v % 3 <> o.k % 3"
     with settings(pair, SENT):
-        plan, rows = _ran(pair, query)
+        plan, rows = answered(pair, query)
     with settings(pair, APART | {"warehouse.join.largerSideHashed": "false"}):
-        other, expected = _ran(pair, query)
+        other, expected = answered(pair, query)
     assert rows == expected
     assert _joins(plan) == (1, 0)
     assert "Exchange hashpartitioning" not in plan
@@ -63,7 +56,7 @@ def test_every_kind_of_join_is_done_in_place(pair: Engine, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["", "LEFT SEMI"])
 def test_also_with_a_little_table(pair: Engine, kind: str) -> None:
-    plan, rows = _ran(pair, f"SELECT l.k FROM lines l {kind} JOIN few f ON l.k = f.k")
+    plan, rows = answered(pair, f"SELECT l.k FROM lines l {kind} JOIN few f ON l.k = f.k")
     assert len(rows) == 400 and "Exchange" not in plan.replace("ReusedExchange", "")
 
 
@@ -75,11 +68,11 @@ def test_the_side_is_hashed_of_which_statistics_expect_less(pair: Engine, memory
     some = f"{query} WHERE l.v BETWEEN {one['v'] - 10**11} AND {one['v'] + 10**11}"
     if memory:
         rows_of(pair, "CACHE TABLE lines; CACHE TABLE few")
-    all_, _ = _ran(pair, query)
-    plan, rows = _ran(pair, some)
-    both, _ = _ran(pair, f"{some} AND f.w < 1")
+    all_, _ = answered(pair, query)
+    plan, rows = answered(pair, some)
+    both, _ = answered(pair, f"{some} AND f.w < 1")
     with settings(pair, APART):
-        _, expected = _ran(pair, some)
+        _, expected = answered(pair, some)
     rows_of(pair, "UNCACHE TABLE IF EXISTS lines; UNCACHE TABLE IF EXISTS few")
     assert "Inner, BuildRight" in all_ and "Inner, BuildLeft" in plan and "Inner, BuildRight" in both
     assert rows == expected != []
@@ -91,9 +84,9 @@ def test_several_in_one_stage(pair: Engine) -> None:
         " WHERE EXISTS (SELECT 1 FROM lines m WHERE m.k = l.k AND m.v <> l.v)"
     )
     with settings(pair, SENT):
-        plan, rows = _ran(pair, query)
+        plan, rows = answered(pair, query)
     with settings(pair, APART):
-        assert rows == _ran(pair, query)[1]
+        assert rows == answered(pair, query)[1]
     assert _joins(plan) == (2, 1)
     assert "Exchange hashpartitioning" not in plan
 
@@ -101,9 +94,9 @@ def test_several_in_one_stage(pair: Engine) -> None:
 def test_also_in_memory(pair: Engine) -> None:
     query = "SELECT count(*), sum(v + w) FROM lines JOIN orders USING (k)"
     with settings(pair, SENT):
-        _, expected = _ran(pair, query)
+        _, expected = answered(pair, query)
         rows_of(pair, "CACHE TABLE lines; CACHE TABLE orders")
-        plan, rows = _ran(pair, query)
+        plan, rows = answered(pair, query)
         rows_of(pair, "UNCACHE TABLE lines; UNCACHE TABLE orders")
     assert rows == expected
     assert "Scan In-memory table" in plan
@@ -123,9 +116,9 @@ def test_also_in_memory(pair: Engine) -> None:
 )
 def test_sent_where_that_is_better(pair: Engine, query: tuple[str, str]) -> None:
     with settings(pair, SENT):
-        plan, rows = _ran(pair, query[1])
+        plan, rows = answered(pair, query[1])
     with settings(pair, APART):
-        assert rows == _ran(pair, query[1])[1]
+        assert rows == answered(pair, query[1])[1]
     assert _joins(plan)[0] == 0, plan
 
 
@@ -138,9 +131,9 @@ BOUGHT = (
 @pytest.mark.parametrize("threshold", ["32MB", "5MB"], ids=["lines could be sent", "lines could not"])
 def test_a_distributed_table_stays_where_it_is_and_another_one_is_sent_to_it(pair: Engine, threshold: str) -> None:
     with settings(pair, {"spark.sql.autoBroadcastJoinThreshold": threshold}):
-        plan, rows = _ran(pair, BOUGHT.format("JOIN"))
+        plan, rows = answered(pair, BOUGHT.format("JOIN"))
     with settings(pair, APART):
-        other, expected = _ran(pair, BOUGHT.format("JOIN"))
+        other, expected = answered(pair, BOUGHT.format("JOIN"))
     assert rows == expected
     assert _joins(plan) == (1, 1), plan
     assert "Exchange hashpartitioning" not in plan
@@ -160,9 +153,9 @@ def test_a_distributed_table_stays_where_it_is_and_another_one_is_sent_to_it(pai
 )
 def test_another_table_is_not_sent_where_it_must_not_be(pair: Engine, query: str, given: dict[str, str]) -> None:
     with settings(pair, given):
-        plan, rows = _ran(pair, query)
+        plan, rows = answered(pair, query)
     with settings(pair, APART):
-        assert rows == _ran(pair, query)[1]
+        assert rows == answered(pair, query)[1]
     assert "BroadcastHashJoin [buyer#" not in plan or "Inner, BuildLeft" not in plan
 
 
@@ -173,7 +166,7 @@ def test_a_shuffle_that_was_asked_for_stays(pair: Engine) -> None:
         f" (SELECT o.k, name FROM {bought} DISTRIBUTE BY o.k) USING (k)"
     )
     with settings(pair, {"spark.sql.autoBroadcastJoinThreshold": "5MB", "spark.sql.shuffle.partitions": "4"}):
-        plan, rows = _ran(pair, query)
+        plan, rows = answered(pair, query)
     with settings(pair, APART):
-        assert rows == _ran(pair, query)[1]
+        assert rows == answered(pair, query)[1]
     assert "REPARTITION_BY_COL" in plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.adaptive.conftest import settings
+from tests.adaptive.conftest import answered, settings
 from tests.soak import soaked
 from warehouse.engine import Engine
 
@@ -14,10 +14,8 @@ TOGETHER = "(SELECT * FROM items DISTRIBUTE BY supplier)"
 
 def _aggregations(engine: Engine, query: str) -> tuple[int, list[str]]:
     """Return how often rows are aggregated by hashing, and the rows of the answer."""
-    frame = engine.spark.sql(query)
-    rows = sorted(map(str, frame.collect()))
-    ran = frame._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]
-    return ran.count("HashAggregate("), rows
+    plan, rows = answered(engine, query)
+    return plan.count("HashAggregate("), rows
 
 
 @pytest.mark.parametrize("adaptive", ["true", soaked("false")])
