@@ -108,12 +108,12 @@ public class PartitionedScan extends FileSourceScanExec {
     return chosen;
   }
 
-  /** The names of the files that are read. */
-  public String[] names() {
+  /** The names of the files that are read, one a partition. */
+  public List names() {
     PartitionedFile[] files = partitions();
-    String[] names = new String[files.length];
+    List names = new ArrayList();
     for (int i = 0; i < files.length; i++) {
-      names[i] = files[i].toPath().getName();
+      names.add(files[i].toPath().getName());
     }
     return names;
   }
