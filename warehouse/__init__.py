@@ -45,7 +45,7 @@ sessions that were emitted, and the process is killed while the panes are writte
 2. ``dataflow`` renders SQL for the step from the frozen ``WindowedQuery``: stateless part, window
    assignment, the batch's partials ``b`` (one pass, which also yields the highest timestamp, and so the
    watermark after the step), then touched state ∪ ``b``, merged by interval union, triggers as columns. A step
-   of more rows than there is state (``streaming.runner.manner``) merges its rows with all of it in one pass.
+   of more rows than there is state (``streaming.windowed.manner``) merges its rows with all of it in one pass.
    Its texts name relations (``execution.relations``), the clock among them, and are the same in the next step: they are
    analysed once, and rows take their places in the plans that are kept.
    What recent steps wrote of the state is in memory too (``streaming.hot``), as a copy of the files.

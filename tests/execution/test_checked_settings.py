@@ -14,6 +14,7 @@ from warehouse.execution import session
     [
         ("spark.sql.shuffle.partitions", "x"),
         ("spark.sql.shuffle.partitions", "-3"),
+        ("spark.sql.shuffle.partitions", "${spark.default.parallelism}"),
         ("spark.sql.session.timeZone", "Mars/Base"),
         ("spark.speculation.multiplier", "fast"),
         ("spark.memory.fraction", "lots"),

@@ -183,12 +183,7 @@ class SparkAnalyzer:
 
     def relation_kind(self, name: Name) -> str | None:
         """Return ``table`` or ``view``, None when there is neither; temporary views of the session do not count."""
-        place = name.within(self.spark.catalog.currentDatabase())
-        try:
-            found = self.spark.catalog.getTable(".".join(map(quote_name, place)))
-        except AnalysisException:
-            return None
-        return "view" if found.tableType == "VIEW" else "table"
+        return relation_kind(self.spark, name.within(self.spark.catalog.currentDatabase()))
 
     def is_temporary_view(self, name: Name) -> bool:
         """Say whether a name is that of a temporary view, of the session or (``global_temp``) of the process."""
@@ -218,6 +213,15 @@ class SparkAnalyzer:
     def aggregate_functions(self) -> frozenset[str]:
         """Return the names of the aggregate functions."""
         return AGGREGATES
+
+
+def relation_kind(spark: SparkSession, parts: Sequence[str]) -> str | None:
+    """Return ``table`` or ``view``, None where Spark's catalog has neither of the name that ``parts`` spell."""
+    try:
+        found = spark.catalog.getTable(".".join(map(quote_name, parts)))
+    except AnalysisException:
+        return None
+    return "view" if found.tableType == "VIEW" else "table"
 
 
 def temporary_view(spark: SparkSession, parts: Sequence[str]) -> Any:

@@ -318,6 +318,8 @@ def _check(view: Any, told: Mapping[str, str]) -> None:
         try:
             if entry is not None:
                 entry.readFrom(reader)
+                if name.startswith("spark.sql."):  # a session takes these before ``${another}`` is put in
+                    entry.valueConverter().apply(told[name])
         except (Py4JJavaError, IllegalArgumentException) as error:
             _refuse(name, told[name], _said(error))
 

@@ -21,6 +21,7 @@ from warehouse.catalog.entries import Column, Pairs, StreamEntry, qualified, quo
 from warehouse.catalog.here import here
 from warehouse.catalog.store import Catalog
 from warehouse.errors import Diagnostic, SourceText, WarehouseError, fail
+from warehouse.execution.analyzer import relation_kind
 from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.execution.spark_errors import translate
 from warehouse.language.parser import parse
@@ -129,19 +130,11 @@ def _place(plan: StreamPlan, context: Context) -> StreamEntry | None:
     if kind not in (None, "stream"):
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=kind)
     old = catalog.stream(plan.schema, plan.name)
-    if old is None and (taken := _spark_kind(spark, plan.schema, plan.name)):
+    if old is None and (taken := relation_kind(spark, (plan.schema, plan.name))):
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=taken)
     if old is not None and not (statement.or_replace or statement.if_not_exists):
         fail("WAREHOUSE_STREAM_EXISTS", statement.name.span, name=name)
     return old
-
-
-def _spark_kind(spark: SparkSession, schema: str, name: str) -> str | None:
-    """Return ``table`` or ``view`` if Spark has one of that name, else None."""
-    if not spark.catalog.tableExists(f"{quoted(schema)}.{quoted(name)}"):
-        return None
-    kind = spark.catalog.getTable(f"{quoted(schema)}.{quoted(name)}").tableType
-    return "view" if kind == "VIEW" else "table"
 
 
 def describe_source(plan: StreamPlan, context: Context) -> StreamEntry:
@@ -512,7 +505,7 @@ def _not_found(statement: DropObject | DescribeObject, context: Context) -> NoRe
         name, (s.name for s in context.catalog.streams() if s.schema.lower() == schema.lower()), 0.6
     )
     similar = f"did you mean {meant}?" if meant else "SHOW STREAMS lists what there is."
-    kind = context.catalog.kind_of(schema, name) or _spark_kind(context.spark, schema, name)
+    kind = context.catalog.kind_of(schema, name) or relation_kind(context.spark, (schema, name))
     if kind:
         similar = f"{qualified(schema, name)} is a {kind}."
     fail("WAREHOUSE_STREAM_NOT_FOUND", statement.name.span, name=qualified(schema, name), similar=similar)

@@ -96,7 +96,7 @@ class Feed:
 
     def look(self) -> None:
         """See whether panes that are distributed are where they belong, as far as no step has."""
-        placement = self.runner.appends.placement
+        placement = self.runner.parts.appends.placement
         if placement:
             placement.look(self.runner.session, self.runner.folder / "panes")
 
@@ -191,7 +191,7 @@ class Feed:
                 recordings.watermarks(at), recordings.count(at),
             )  # fmt: skip
             frames = recordings.rows(clock, at)
-            _, reached = self.runner.watermarks(intent, last, [])
+            _, reached = self.runner.parts.watermarks(intent, last, [])
             if frames is None and _reached(last.due_watermark, reached):
                 last = self.runner.dues(last)
             due = _reached(last.due_watermark, reached) or _reached(last.due_clock, at)

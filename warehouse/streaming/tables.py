@@ -198,7 +198,7 @@ class StreamingTables:
 
     def _shows(self, feed: Feed, step: int) -> bool:
         """Say whether anything of a step that was begun can be seen: state, panes, or late rows; bad rows come last."""
-        state, appends = feed.runner.state, feed.runner.appends
+        state, appends = feed.runner.state, feed.runner.parts.appends
         if state and state.is_whole(state.delta_name(step)):
             return True
         kinds = (kind for kind in ("panes", late_table.FOLDER) if panes.exists(feed.runner.folder / kind))

@@ -8,16 +8,16 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Fixed, Sessions, Sliding
 from warehouse.language.statements import Mode
-from warehouse.streaming import runner
+from warehouse.streaming import windowed
 from warehouse.streaming.log import START, Commit, Intent
-from warehouse.streaming.runner import FEW_BYTES, FEW_ROWS, MUCH_STATE, Manner
+from warehouse.streaming.windowed import FEW_BYTES, FEW_ROWS, MUCH_STATE, Manner
 
 QUERY = WindowedQuery((), Fixed(60), Node(Kind.EVERY_ROWS, 0, 2), Mode.ACCUMULATING, 0, (), None, ())
 INTENT = Intent(2, 1, 0, 0)
 
 
 def manner(query: WindowedQuery, intent: Intent, last: Commit, size: int = 1 << 60) -> Manner:
-    return runner.manner(query, intent, last, lambda: size)
+    return windowed.manner(query, intent, last, lambda: size)
 
 
 def last(rows: int, state: int) -> Commit:

@@ -1,0 +1,52 @@
+"""A step of a streaming table without windows: rows in, rows out."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from pyspark.sql import DataFrame
+
+from warehouse.dataflow.times import Clock
+from warehouse.execution.frames import figures
+from warehouse.streaming import panes
+from warehouse.streaming.grouping import tell
+from warehouse.streaming.inputs import rows_seen
+from warehouse.streaming.log import Commit, Intent
+from warehouse.streaming.parts import Parts
+
+
+class Stateless:
+    """Computes the steps of one streaming table that passes rows on."""
+
+    def __init__(self, parts: Parts):
+        self.parts = parts
+
+    def computed(self, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack) -> Commit:
+        """Do everything of a step but commit it: see ``Runner.run``; nothing has to be ``kept`` till its end."""
+        parts, made = self.parts, {"insert": 0, "delete": 0}
+        relations = parts.relations(frames)
+        marked = any(source.watermark for source in parts.query.sources)
+        seen = parts.looked_at(frames) if marked else []  # ahead, as each row tells the watermark after its step
+        watermarks, after = parts.watermarks(intent, last, seen)
+        if frames is not None:
+            clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
+            tell(relations, clock)
+            observed = parts.inputs.make(relations, frames, clock.reading().now)
+            relations.put("__w_input", relations.sql(parts.query.input.text))
+            counts = {kind: f"count_if(_change_type = '{kind}')" for kind in made}
+            emitted = relations.measured(
+                panes.passed_on(parts.query.columns, "__w_input", parts.query.reads_changes, clock), counts
+            )
+            if parts.appends.append(emitted.frame, "panes", intent):
+                made = emitted.figures()
+                seen = seen or [rows_seen(rows) for rows in observed]
+            else:
+                made = figures(parts.appends.of_step("panes", intent.step), counts)
+                seen = seen or parts.looked_at(frames)
+        bad = parts.set_aside(frames, relations, intent, seen, {})
+        return Commit(
+            step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
+            before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
+            rows=sum(s.rows for s in seen), finished=0, bad=bad, panes=made["insert"], withdrawn=made["delete"],
+            arrived=intent.now if frames is not None else last.arrived,
+        )  # fmt: skip
