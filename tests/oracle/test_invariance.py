@@ -18,7 +18,7 @@ from tests.oracle.model import END, MINUTE, SECOND
 from tests.oracle.outcome import by_text, window_line
 from tests.oracle.programs import random_wide_program
 from tests.oracle.text import Program
-from warehouse.streaming import runner
+from warehouse.streaming import windowed
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEEDS = (7, 13, 29, 38)
@@ -34,7 +34,7 @@ def partitions(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
 
     def use(number: int) -> None:
         for limit in ("FEW_ROWS", "FEW_WINDOWS", "MUCH_STATE"):  # no step is a small one, for which one task does
-            monkeypatch.setattr(runner, limit, -1)
+            monkeypatch.setattr(windowed, limit, -1)
         rig.rows(f"SET {name} = {number}")
 
     yield use

@@ -14,8 +14,8 @@ from tests.oracle.harness import Rig
 from tests.oracle.programs import random_wide_program
 from warehouse.dataflow import partials
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.streaming import runner, state
-from warehouse.streaming.runner import Manner
+from warehouse.streaming import state, windowed
+from warehouse.streaming.windowed import Manner
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEEDS = (3, 7, 13, 21, 29, 34, 38, 55) if ALL else (38,)
@@ -32,7 +32,7 @@ def test_manners(how: Manner, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPat
         ran.append(how if partials.comes_in_pieces(query) else Manner.STAGED)
         return ran[-1]
 
-    monkeypatch.setattr(runner, "manner", chosen)
+    monkeypatch.setattr(windowed, "manner", chosen)
     assert not rig.check(random_wide_program(seed, SCENARIOS))
     assert how in ran or ALL  # what needs whole windows is staged
 
@@ -42,5 +42,5 @@ def test_of_a_large_base_what_rows_hit_is_read(seed: int, rig: Rig, monkeypatch:
     """As a base of more rows is read, so is each here, and each step makes one."""
     monkeypatch.setattr(state, "SMALL_BASE", 0)
     monkeypatch.setattr(state, "MOST_DELTAS", 0)
-    monkeypatch.setattr(runner, "manner", lambda *_: Manner.STAGED)
+    monkeypatch.setattr(windowed, "manner", lambda *_: Manner.STAGED)
     assert not rig.check(random_wide_program(seed, SCENARIOS))

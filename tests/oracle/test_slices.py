@@ -16,8 +16,8 @@ from tests.oracle.model import DAY, END, SECOND, AtWatermark, Fixed, Sliding, Wi
 from tests.oracle.programs import GRAIN, random_wide_program
 from tests.oracle.text import Program
 from warehouse.dataflow import slices
-from warehouse.streaming import runner
 from warehouse.streaming import slices as kept
+from warehouse.streaming import windowed
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEED = int(os.environ.get("ORACLE_SEED", "1"))
@@ -55,7 +55,7 @@ def test_slices(how: str, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(slices, "FOLDED", 1 << 60 if how == "folded" else 0)
     monkeypatch.setattr(kept, "MOST_FOLDERS", seed % 3)
     if how == "compiled":
-        monkeypatch.setattr(runner, "MUCH_STATE", -1)
+        monkeypatch.setattr(windowed, "MUCH_STATE", -1)
     program = sliced_program(seed)
     problems = rig.check(program)
     assert not problems, "\n" + rig.report(program, problems)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import status
 from tests.statements import Rows, rows_of
 from warehouse.engine import Engine
-from warehouse.streaming import runner
+from warehouse.streaming import windowed
 
 SCORES = (
     "(seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP) USING replay OPTIONS ("
@@ -99,7 +99,7 @@ def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
     Not always to the letter: it names what expressions share in the order of a hash, so that now and then one stage
     of a step is the same code with other names, compiled for the driver and for the executor.
     """
-    monkeypatch.setattr(runner, "MUCH_STATE", -1)  # a small step would be interpreted
+    monkeypatch.setattr(windowed, "MUCH_STATE", -1)  # a small step would be interpreted
     assert engine.spark._jvm
     compiled = engine.spark._jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
 
