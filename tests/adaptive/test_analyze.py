@@ -142,6 +142,7 @@ def test_windowed_queries_of_ours_are_measured(analyzed: Analyze) -> None:
     assert "rows out: 17, thrown away" in told
 
 
+@pytest.mark.soak
 def test_a_streaming_table_is_made_and_its_steps_are_told(tables: Engine, analyzed: Analyze) -> None:
     made = (
         "CREATE OR REPLACE STREAMING TABLE per_hour AS SELECT count(*) AS n, window_start FROM STREAM items"

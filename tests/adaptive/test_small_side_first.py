@@ -144,6 +144,7 @@ def test_a_side_that_stands_twice_is_run_once(tables: Engine) -> None:
     assert tables.spark.sql(query).collect() == expected
 
 
+@pytest.mark.soak
 def test_a_chain_of_joins_waits_in_turn(tables: Engine) -> None:
     query = """
         SELECT count(*), sum(i.id) FROM items i

@@ -176,6 +176,7 @@ def test_what_is_shown_of_a_model(rows: Rows, paying: str) -> None:
     assert any(r["col_name"] == "Label" for r in rows("DESC MODEL paying"))
 
 
+@pytest.mark.soak
 def test_metrics_are_those_of_mllibs_evaluators(engine: Engine, rows: Rows, paying: str) -> None:
     from pyspark.ml.evaluation import BinaryClassificationEvaluator, MulticlassClassificationEvaluator
 
@@ -275,6 +276,7 @@ def test_a_search_leaves_its_scores(rows: Rows) -> None:
     assert len(rows("SELECT * FROM ML_PREDICT(TABLE people, MODEL best)")) == 200
 
 
+@pytest.mark.soak
 def test_a_function_of_ones_own(engine: Engine, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = Path(__file__).parents[2] / "udfs"
     (tmp_path / "session_features.py").write_text((examples / "session_features.py").read_text())
@@ -344,6 +346,7 @@ def test_every_class_is_documented(rows: Rows) -> None:
         assert described["Description"]["description"], shown
 
 
+@pytest.mark.soak
 def test_the_input_is_read_once(engine: Engine, rows: Rows) -> None:
     """A UDF counts how often rows of the source are read: once each, however often MLlib passes over them."""
     counter = engine.spark.sparkContext.accumulator(0)

@@ -69,6 +69,7 @@ def test_what_is_refused_is_refused_by_the_same_name(rows: Rows, text: str) -> N
     assert caught.value.condition == REFUSED[text]
 
 
+@pytest.mark.soak
 def test_nothing_is_gone_over_before_mllib_does(rows: Rows, passes: list[Any]) -> None:
     rows("GENERATE ML LogisticRegression((SELECT x, y, even FROM points), even, max_iter => 2) AS MODEL told")
     assert passes == []

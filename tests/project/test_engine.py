@@ -76,6 +76,7 @@ def outcomes(done: Done) -> list[str]:
     return [line.split(" (")[0] for line in told(done) if " of " in line]
 
 
+@pytest.mark.soak
 def test_a_streaming_table_whose_query_is_edited(engine: Engine, called: Called, write: Callable[..., None]) -> None:
     model = (
         "{{{{ config(materialized='streaming_table') }}}}\nSELECT k, {} FROM STREAM src GROUP BY k TRIGGER EVERY ROW"

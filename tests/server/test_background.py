@@ -257,6 +257,7 @@ def test_the_prompt(engine: Engine, local: dict[str, str]) -> None:
     assert prompt.leaves("exit\r") == 0
 
 
+@pytest.mark.soak
 def test_what_goes_on_until_somebody_has_seen_enough(
     engine: Engine, local: dict[str, str], schema: str, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ TOTALS = (
 )
 
 
+@pytest.mark.soak
 def test_a_streaming_table_over_jdbc(plays: str, jdbc: Jdbc) -> None:
     jdbc.run(TOTALS)
     rows = jdbc.run("SELECT team, total, _pane_timing, _pane_index FROM panes('totals') ORDER BY team, total")

@@ -67,6 +67,7 @@ def test_as_in_spark(rows: Rows, query: str) -> None:
     assert rows(query.replace("FROM t ", "FROM STREAM t ").format(CLAUSE)) == expected
 
 
+@pytest.mark.soak
 def test_aliases_in_a_streaming_table(rows: Rows) -> None:
     rows(
         "CREATE STREAMING TABLE st AS SELECT k, sum(v) AS total, total * 2 AS twice,"

@@ -102,6 +102,7 @@ ITEMS = [
 """A key, and an item that it is in."""
 
 
+@pytest.mark.soak
 def test_streaming_and_batch_agree(engine: Engine, schema: str) -> None:
     rows_of(
         engine,

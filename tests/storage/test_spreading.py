@@ -105,6 +105,7 @@ def test_rows_that_are_where_they_belong_are_not_spread(rows: Rows) -> None:
     assert rows(f"SELECT {SUMS} FROM target") == rows(f"SELECT {SUMS} FROM large")
 
 
+@pytest.mark.soak
 def test_partitioned_tables_are_spread_in_their_folders(rows: Rows) -> None:
     told = made(rows, "folders", "SELECT * FROM large", "k", "PARTITIONED BY (day) TBLPROPERTIES ('partitions' = '2')")
     assert "Spread" in told

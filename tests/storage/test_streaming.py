@@ -123,6 +123,7 @@ def test_a_step_that_dies_before_it_is_noted_costs_a_shuffle(
     check(rows, "accumulating", QUERIES["accumulating"])
 
 
+@pytest.mark.soak
 def test_what_others_write_is_looked_at_and_put_right_by_the_next_compaction(
     engine: Engine, rows: Rows, arrive: Arrive, made: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,14 +16,14 @@ from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
 
 COUNTED = """
-  count(DISTINCT t, d, i) AS b, count(DISTINCT f) AS c, count(DISTINCT r) AS p, collect_set(s) AS j,
-  collect_set(f) AS u, max_by(i, struct(i, s, f), 3) AS best
+  count(DISTINCT t, d, i) AS b, count(DISTINCT r) AS p, collect_set(f) AS u, max_by(i, struct(i, s, f), 3) AS best
 """
 MORE = """,
+  count(DISTINCT f) AS c, array_sort(collect_set(s)) AS j,
   count(DISTINCT i, s) AS d, count(DISTINCT i) FILTER (WHERE s > 'm') AS g, sum(DISTINCT i) AS l,
   min_by(s, struct(s), 1 + 1) FILTER (WHERE i > 5) AS least
 """
-SORTED = "SELECT * EXCEPT (j, u), array_sort(j) AS j, array_sort(u) AS u FROM {} ORDER BY ALL"
+SORTED = "SELECT * EXCEPT (u), array_sort(u) AS u FROM {} ORDER BY ALL"
 WINDOWS = {
     "fixed": "WINDOW FIXED (at, SIZE INTERVAL 1 HOUR) TRIGGER EVERY ROW",
     "sliding": "WINDOW SLIDING (at, SIZE INTERVAL 1 HOUR, EVERY INTERVAL 10 MINUTES) ALLOWED LATENESS '0 seconds'",

@@ -39,6 +39,7 @@ def refused(rows: Rows, text: str) -> WarehouseError:
     return caught.value
 
 
+@pytest.mark.soak
 def test_rows_that_were_replaced_go_through_conditions_joins_and_views_too(rows: Rows) -> None:
     rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")
     rows("CREATE TABLE names AS SELECT 'a' AS k, 'Ada' AS name")
@@ -80,6 +81,7 @@ def test_the_changes_of_a_retracting_table_are_passed_on_in_order(rows: Rows) ->
     ]  # fmt: skip
 
 
+@pytest.mark.soak
 def test_distinct_rows_are_emitted_once(rows: Rows) -> None:
     rows("CREATE STREAMING TABLE keys AS SELECT DISTINCT k FROM STREAM m")
     assert rows("SELECT k, _pane_index AS i FROM panes('keys')") == [{"k": "a", "i": 0}]

@@ -85,6 +85,7 @@ def test_the_least_watermark_and_each_in_its_own_steps(rows: Rows, halves: tuple
     assert rows("SELECT n FROM t") == [{"n": 10}]
 
 
+@pytest.mark.soak
 def test_a_replay_beside_itself(rows: Rows) -> None:
     replay(rows, "whole", DATA / "paper.json", "none")
     rows(f"CREATE STREAMING TABLE t AS SELECT * FROM {union('whole', 'whole')}")

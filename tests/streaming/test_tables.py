@@ -36,6 +36,7 @@ def stream(rows: Rows, folder: Path, name: str) -> None:
     )
 
 
+@pytest.mark.soak
 def test_union_all_of_streams(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     """As it is, in a subquery under an aggregation, and in a common table expression."""
     for name in ("one", "two"):
@@ -80,6 +81,7 @@ def test_columns_may_have_the_names_that_a_step_uses(rows: Rows, arrive: Arrive,
         assert all(row[name] == f"a{name}" for row in found for name in names)
 
 
+@pytest.mark.soak
 def test_once_keeps_what_comes_too_late_for_it(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     arrive("s", ("a", 1, 0))
     stream(rows, tmp_path, "s")
@@ -169,6 +171,7 @@ def test_percentile_fires_before_the_watermark_and_never_after_it(rows: Rows, ar
         assert final == [{"since": 0, "d": 1}, {"since": 30, "d": 5}, {"since": 40, "d": 7}, {"since": 50, "d": 1}]
 
 
+@pytest.mark.soak
 def test_percentile_never_goes_back(rows: Rows, tmp_path: Path) -> None:
     """A row an hour late makes its watermark wait longer from now on; what it has passed it has passed, also for it."""
     lines = ["a,1,00:00:00,00:00:01", "a,2,01:00:00,01:00:01", "b,4,00:00:00,01:00:02"]
@@ -346,6 +349,7 @@ def test_names_without_a_schema_are_those_of_the_schema_it_was_made_in(
     assert [(r["name"], r["d"]) for r in found] == [("Ada", 1), ("Ada", 2)]
 
 
+@pytest.mark.soak
 def test_rows_that_come_after_a_drain_are_late_however_few(rows: Rows, arrive: Arrive, tmp_path: Path) -> None:
     """Where all are late the optimizer may see that none is needed, and what counts them goes with it."""
     arrive("plays", ("a", 1, 0), ("b", 2, 30))
