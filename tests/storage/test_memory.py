@@ -93,7 +93,6 @@ def test_equal_parts_of_a_query_are_computed_once(rows: Rows, made: None) -> Non
     assert "The rows once more" in "\n".join(row["plan"] for row in rows(f"EXPLAIN ANALYZE {query}"))
 
 
-@pytest.mark.soak
 def test_rows_that_were_deleted_from_files_leave_memory(rows: Rows) -> None:
     """Those of files with deletion vectors are chosen as well, and nothing that was deleted is seen."""
     rows(

@@ -65,7 +65,6 @@ def test_a_class_assigns_and_merges_windows(rows: Rows, arrive: Arrive) -> None:
     assert rows("SELECT k, v, _why FROM bad_rows('s')") == [("b", 9, "TIME_IS_NULL")]
 
 
-@pytest.mark.soak
 def test_a_class_says_when_a_window_is_due(rows: Rows, arrive: Arrive) -> None:
     """After 1, 2, 4, … rows; among other units, and what it keeps is shown."""
     arrive(("a", 1, "01 12:00"))

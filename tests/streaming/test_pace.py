@@ -44,7 +44,6 @@ def backlog(rows: Rows, tmp_path: Path) -> int:
     return (folder / "00.json").stat().st_size
 
 
-@pytest.mark.soak
 def test_a_backlog_is_read_without_rest_in_steps_that_grow_while_they_are_quick(
     backlog: int, rows: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,8 +7,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.statements import Rows
 
 AT = "2024-05-01T12:00:00Z"
@@ -83,7 +81,6 @@ def test_the_watermark_propagates_and_never_goes_back(rows: Rows, tmp_path: Path
     assert rows("SELECT sum(n) AS n FROM inner_one") == [{"n": 5}]
 
 
-@pytest.mark.soak
 def test_approximate_values_are_taken_back_as_they_were_emitted(rows: Rows, tmp_path: Path) -> None:
     """A withdrawal repeats the pane that was emitted; it is not computed again. [000: 28, 32]"""
     chance = random.Random(0)

@@ -43,7 +43,6 @@ def paper(rows: Rows) -> Rows:
     return rows
 
 
-@pytest.mark.soak
 def test_sum_and_count_of_sessions_are_the_papers(paper: Rows) -> None:
     paper(
         "CREATE STREAMING TABLE over_retracting AS SELECT sum(value) AS sum, count(*) AS sessions"

@@ -120,7 +120,6 @@ def test_a_row_is_added_once_however_many_windows_hold_it(rows: Rows, tmp_path: 
     assert rows_of_state[5] == rows_of_state[24] == list(accumulate(apart))
 
 
-@pytest.mark.soak
 def test_slices_go_when_their_last_window_has_fired(
     rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

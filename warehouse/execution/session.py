@@ -316,10 +316,10 @@ def _check(view: Any, told: Mapping[str, str]) -> None:
     for name in told:
         entry = known.findEntry(name)
         try:
-            if entry is not None:
+            if entry is not None and name.startswith("spark.sql."):  # a session puts nothing in for ``${another}``
+                entry.valueConverter().apply(told[name])
+            elif entry is not None:
                 entry.readFrom(reader)
-                if name.startswith("spark.sql."):  # a session takes these before ``${another}`` is put in
-                    entry.valueConverter().apply(told[name])
         except (Py4JJavaError, IllegalArgumentException) as error:
             _refuse(name, told[name], _said(error))
 

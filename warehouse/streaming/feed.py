@@ -50,8 +50,8 @@ class Feed:
 
     def __init__(self, runner: Runner, frames: Frames, upstream: Upstream, recordings: Callable[[], Recordings] | None):
         self.runner, self.upstream, self.recordings = runner, upstream, recordings
-        self.query, self.log = runner.query, runner.log
-        self.arrivals = Arrivals(runner.query.sources, frames, runner.folder / "checkpoint")
+        self.query, self.log = runner.parts.query, runner.log
+        self.arrivals = Arrivals(self.query.sources, frames, runner.parts.folder / "checkpoint")
         self._opened: Recordings | None = None
         self._is_complete = False
 
@@ -96,9 +96,9 @@ class Feed:
 
     def look(self) -> None:
         """See whether panes that are distributed are where they belong, as far as no step has."""
-        placement = self.runner.parts.appends.placement
-        if placement:
-            placement.look(self.runner.session, self.runner.folder / "panes")
+        parts = self.runner.parts
+        if parts.appends.placement:
+            parts.appends.placement.look(parts.session, parts.folder / "panes")
 
     # ------------------------------------------------------------------ steps
 

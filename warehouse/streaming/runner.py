@@ -54,26 +54,24 @@ class Runner:
         self, spark: SparkSession, home: Path, entry: StreamingTableEntry, query: StreamingQuery, report: Report,
         keeper: Keeper,
     ):  # fmt: skip
-        self.home, self.folder = home, table_folder(home, entry)
-        self.entry, self.query, self.report = entry, query, report
-        self.log = StepLog(self.folder, entry.revision)
-        self.lock = threading.Lock()
-        self.meanwhile: Executor | None = None
-        """Does what need not be done when the next step begins; None: it is done before."""
-        self.session = spark.newSession()
+        folder, session = table_folder(home, entry), spark.newSession()
         for key, value in {**SETTINGS, **upkeep.SETTINGS}.items():
-            self.session.conf.set(key, value)
+            session.conf.set(key, value)
         if spark.catalog.databaseExists(entry.current):
-            self.session.catalog.setCurrentDatabase(entry.current)
-        plans = Plans(self.session)
-        appends = Appends(self.session, self.folder, placement(entry, query.windowed, keeper))
-        self.parts = Parts(home, self.folder, entry, query, self.session, plans, Inputs(query, plans), appends)
+            session.catalog.setCurrentDatabase(entry.current)
+        plans = Plans(session)
+        appends = Appends(session, folder, placement(entry, query.windowed, keeper))
+        self.parts = Parts(home, folder, entry, query, session, plans, Inputs(query, plans), appends)
         self.state = None
         self.step: Windowed | Stateless = Stateless(self.parts)
         if query.windowed:
-            self.state = State(self.folder / "state", query.windowed)
+            self.state = State(folder / "state", query.windowed)
             partitions = spark.conf.get("spark.sql.shuffle.partitions")
             self.step = Windowed(self.parts, query.windowed, self.state, partitions)
+        self.log, self.report = StepLog(folder, entry.revision), report
+        self.lock = threading.Lock()
+        self.meanwhile: Executor | None = None
+        """Does what need not be done when the next step begins; None: it is done before."""
 
     def run(self, intent: Intent, frames: list[DataFrame] | None) -> Commit:
         """Run one step and commit it.
@@ -83,25 +81,25 @@ class Runner:
             frames: per source the rows of the step in the layout of ``streaming.sources``; None: no rows.
         """
         started = time.monotonic()
-        last = self.log.last()
-        if table := joined.changed(self.folder, self.query.joined, last.step > 0) if self.query.joined else None:
-            fail("WAREHOUSE_JOINED_TABLE_CHANGED", table=table, name=self.entry.name)
+        last, parts, query = self.log.last(), self.parts, self.parts.query
+        if table := joined.changed(parts.folder, query.joined, last.step > 0) if query.joined else None:
+            fail("WAREHOUSE_JOINED_TABLE_CHANGED", table=table, name=parts.entry.name)
         if frames:
-            frames = [changes.restored(f, self.home, s) for f, s in zip(frames, self.query.sources, strict=True)]
+            frames = [changes.restored(f, parts.home, s) for f, s in zip(frames, query.sources, strict=True)]
         with ExitStack() as kept:
             try:
                 record = self.step.computed(intent, last, frames, kept)
             except RAISED as error:
                 again = replace(intent, repeated=True)
-                record = self.step.computed(again, last, self.parts.inputs.without_poison(error, frames), kept)
+                record = self.step.computed(again, last, parts.inputs.without_poison(error, frames), kept)
         record = replace(record, seconds=round(time.monotonic() - started, 3))
         self.log.commit(record)
         faults.passed("commit")
         if self.state:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
-        aside = rejected.folders(self.query, self.entry, self.home)
-        follow = partial(upkeep.after, self.session, self.folder, last, record, self.parts.appends.placement, aside)
+        aside = rejected.folders(query, parts.entry, parts.home)
+        follow = partial(upkeep.after, parts.session, parts.folder, last, record, parts.appends.placement, aside)
         if self.meanwhile:
             self.meanwhile.submit(follow)
         else:
@@ -128,4 +126,4 @@ class Runner:
         """Return ``last`` with the dues that are known no better than "from now on" looked up in the state."""
         if self.state is None or (last.due_watermark != last.after + 1 and last.due_clock != last.now + 1):
             return last
-        return self.state.with_dues(self.session, last)
+        return self.state.with_dues(self.parts.session, last)

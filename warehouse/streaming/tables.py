@@ -38,6 +38,7 @@ from warehouse.streaming.feed import Feed
 from warehouse.streaming.late_table import LateTable
 from warehouse.streaming.log import Commit, step_log, table_folder
 from warehouse.streaming.pace import Bound, Pacer
+from warehouse.streaming.parts import Parts
 from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.runner import Runner
 
@@ -165,7 +166,7 @@ class StreamingTables:
                 for reader in readers:
                     self._widen_late_rows(reader, old, entry)
                 self._switch(entry)
-                widened.check(self.spark, former.runner.folder, entry, query)
+                widened.check(self.spark, former.runner.parts.folder, entry, query)
                 with self._guard:
                     self._feeds[entry.id] = self._new_feed(entry, query, former)
             try:
@@ -198,24 +199,24 @@ class StreamingTables:
 
     def _shows(self, feed: Feed, step: int) -> bool:
         """Say whether anything of a step that was begun can be seen: state, panes, or late rows; bad rows come last."""
-        state, appends = feed.runner.state, feed.runner.parts.appends
+        state, parts = feed.runner.state, feed.runner.parts
         if state and state.is_whole(state.delta_name(step)):
             return True
-        kinds = (kind for kind in ("panes", late_table.FOLDER) if panes.exists(feed.runner.folder / kind))
-        return any(not appends.of_step(kind, step).isEmpty() for kind in kinds)
+        kinds = (kind for kind in ("panes", late_table.FOLDER) if panes.exists(parts.folder / kind))
+        return any(not parts.appends.of_step(kind, step).isEmpty() for kind in kinds)
 
     def _carried(
         self, former: Feed, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry,
         carry: Carry | None,
     ) -> tuple[StreamingTableEntry, StreamingQuery]:  # fmt: skip
         """Prepare panes and state for the new query; return entry and query with what was found."""
-        known = {c.name.lower() for c in (*old.former, *old.columns)}
+        parts, known = former.runner.parts, {c.name.lower() for c in (*old.former, *old.columns)}
         added = tuple(c for c in entry.columns if c.name.lower() not in known)
-        widen(former.runner.session, former.runner.folder / "panes", added)
+        widen(parts.session, parts.folder / "panes", added)
         faults.passed("widened")
         place = placement(entry, query.windowed, self.keeper)
         if place and entry.distribution != old.distribution:
-            place.spread(former.runner.session, former.runner.folder / "panes")
+            place.spread(parts.session, parts.folder / "panes")
             faults.passed("spread")
         entry = replace(entry, closed=_closed(former.log.last(), old, carry))
         if query.windowed:
@@ -223,7 +224,7 @@ class StreamingTables:
         if carry and not carry.is_idle and former.log.last().step:
             entry = replace(entry, revision=old.revision + 1)
             assert former.runner.state
-            carried(former.runner.session, former.runner.state, step_log(self.home, entry), carry, former.log.last())
+            carried(parts.session, former.runner.state, step_log(self.home, entry), carry, former.log.last())
             faults.passed("carried")
         return entry, query
 
@@ -388,13 +389,16 @@ class StreamingTables:
         """Return the one feed of a table; made anew when something that it reads is another one."""
         with self._guard:
             known = self._feeds.get(entry.id)
-            if known is None or not all(self._stands(source, known.runner.session) for source in known.query.sources):
+            if known is None or not self._all_stand(known.runner.parts):
                 query = query or self.bind(entry)
                 folder = table_folder(self.home, entry)
                 widened.check(self.spark, folder, entry, query)
                 LateTable.of(query).widen(self.spark, folder / late_table.FOLDER)
                 known = self._feeds[entry.id] = self._new_feed(entry, query, known)
             return known
+
+    def _all_stand(self, parts: Parts) -> bool:
+        return all(self._stands(source, parts.session) for source in parts.query.sources)
 
     def _stands(self, source: StreamSource, session: SparkSession) -> bool:
         entry = source.entry
@@ -412,12 +416,12 @@ class StreamingTables:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
             former.runner.forget()
         replays = [s.entry for s in bound.sources if isinstance(s.entry, StreamEntry) and s.bounded]
-        recordings = partial(replay.open_recordings, runner.session, replays) if replays else None
+        recordings = partial(replay.open_recordings, runner.parts.session, replays) if replays else None
 
         def frames(most: Bound | None) -> list[DataFrame]:
             # the watermark of a table that is read counts for all that it has emitted
             most = None if any(isinstance(s.entry, StreamingTableEntry) for s in bound.sources) else most
-            return [self._frame(runner.session, s, most) for s in bound.sources]
+            return [self._frame(runner.parts.session, s, most) for s in bound.sources]
 
         return Feed(runner, frames, lambda: self._upstream(bound), recordings)
 
