@@ -24,9 +24,10 @@ from warehouse.language.statements import (
     WindowSpec,
 )
 from warehouse.planning import own, scan
-from warehouse.planning.blocks import check_time, gap_micros, refuse_bounds_in_where
 from warehouse.planning.context import Context
 from warehouse.planning.marks import Marks
+from warehouse.planning.row_time import check_time, gap_micros
+from warehouse.planning.scope import Scope, refuse_bounds_in_where
 from warehouse.planning.text import Render, Text
 from warehouse.planning.windowing import planned_window, time_of
 
@@ -86,7 +87,7 @@ class Assignments:
         edits: list[tuple[Span, Fragment | str]] = [(clauses.span, "")]
         window, own_windows = self._checked(clauses.window, block.relation)
         if self.analysis:
-            refuse_bounds_in_where(self.context, self.text, block, self.analysis)
+            refuse_bounds_in_where(Scope(self.context, self.text, block, self.analysis))
         if isinstance(clauses.window, SessionWindow):
             alias = self._only_alias(block)
             rows = self.render(block.relation)

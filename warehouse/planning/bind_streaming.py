@@ -19,6 +19,7 @@ from warehouse.planning.context import Context
 from warehouse.planning.expand import DISTINCT_RELATION, expand, pointed_back, with_list, without_distinct
 from warehouse.planning.layers import bind_layers
 from warehouse.planning.render import FunctionRelation, Writer, has_hidden
+from warehouse.planning.scope import origin
 from warehouse.planning.sources import SourceKind, StreamSource, resolve, typed_empty
 from warehouse.planning.streaming_query import HIDDEN, Assigned, StreamingQuery, source_view
 from warehouse.planning.text import Text
@@ -140,11 +141,10 @@ def _stateless(
     analyzed = with_list(text) + analysis(body)
     columns = context.analyzer.columns(analyzed)
     checks.check_places(context, analyzed, sources)
-    checks.distinct_names((column.name, roots[0].select) for column in columns)
     items = roots[0].items
     star = next((item.span for item in items if item.star), roots[0].select)
     places = [item.span for item in items] if len(items) == len(columns) else [star] * len(columns)
-    checks.own_names((column.name, place) for column, place in zip(columns, places, strict=True))
+    checks.check_columns(columns, places)
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
         fail("WAREHOUSE_STAR_IN_UNION", hidden_before[0].items[0].span)
@@ -192,9 +192,7 @@ def _windowed(
     context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock
 ) -> StreamingQuery:
     bound = writer.bound(block, lambda fragment: fragment.text)
-    named = [(o.name, i.span) for o, i in zip(bound.query.outputs, block.items, strict=True)]
-    checks.distinct_names(named)
-    checks.own_names(named)
+    checks.check_columns(bound.query.outputs, [item.span for item in block.items])
     retracted = any(s.retracts for s in sources)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
@@ -210,10 +208,9 @@ def _windowed(
     checks.check_deterministic(context, _over_results(query, block), block.select)
     query = replace(query, multiplied=context.analyzer.multiplies(analysis))
     columns = tuple(Column(o.name, o.type) for o in query.result)
-    origin = of(with_list(text)).text + bound.origin(writer).text
     return StreamingQuery(
-        SourceText(text.text), sources, relation, query, columns, named=bound.named, origin=origin,
-        joined=_joined(context, analysis, sources),
+        SourceText(text.text), sources, relation, query, columns, named=bound.named,
+        origin=of(with_list(text)).text + origin(block, writer).text, joined=_joined(context, analysis, sources),
     )  # fmt: skip
 
 

@@ -1,8 +1,7 @@
 """A windowed query block, bound: keys, aggregates, window and trigger resolved and typed.
 
-Everything that could be wrong in the user's expressions is first analyzed by Spark as the plain aggregation it
-would be without our clauses, so that names, types and grouping are judged by Spark, in Spark's words, at the
-user's words. Only then is the block taken apart.
+Everything that could be wrong in the user's expressions is first judged by Spark (``planning.aggregation``). Only then
+is the block taken apart.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import Column, quote_name
+from warehouse.dataflow.aggregates import Call
 from warehouse.dataflow.query import Output, WindowedQuery
-from warehouse.dataflow.triggers import Kind, Own
+from warehouse.dataflow.triggers import Kind, Node, Own
 from warehouse.dataflow.windows import Custom, Window
-from warehouse.errors import Span, WarehouseError, fail
+from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment, joined, of, quoted, rewritten
 from warehouse.language.statements import (
+    Lateness,
     Mode,
     OwnTrigger,
     OwnWindow,
@@ -24,12 +25,16 @@ from warehouse.language.statements import (
     SelectItem,
     SessionWindow,
     When,
+    WindowSpec,
 )
 from warehouse.language.tokens import tokenize
 from warehouse.planning import own, scan
-from warehouse.planning.bounds import FINALS, Bounds, analyzed_bounds, typed_null
+from warehouse.planning.aggregation import Aggregation, aggregation
+from warehouse.planning.bounds import Bounds, typed_null
 from warehouse.planning.context import Context
-from warehouse.planning.finals import Arguments, Finals, bound_edits, distinct_calls
+from warehouse.planning.finals import Arguments, Finals
+from warehouse.planning.row_time import as_timestamp, check_time, gap_micros, render_time
+from warehouse.planning.scope import Scope, origin, resolves
 from warehouse.planning.text import Render, Text
 from warehouse.planning.windowing import (
     DEFAULT_LATENESS,
@@ -41,6 +46,9 @@ from warehouse.planning.windowing import (
     time_of,
 )
 
+Mark = Callable[[Fragment], str]
+"""Makes a string of a fragment of the user's words, for embedding in generated text."""
+
 
 @dataclass(frozen=True)
 class BoundBlock:
@@ -48,17 +56,19 @@ class BoundBlock:
 
     Attributes:
         query: what the step computes.
-        select: the select list of the *input* relation (keys, time, argument columns), to go before FROM.
-        named: the same by name, as SQL.
-        names: the output columns' names are those of ``query.outputs``.
+        columns: of the *input* relation (keys, time, argument columns): names, and expressions over the source.
         bounds: what it may write for the bounds of its window.
     """
 
     block: QueryBlock
     query: WindowedQuery
-    select: Fragment
+    columns: tuple[tuple[str, Fragment], ...]
     bounds: Bounds
-    named: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """Return the columns of the *input* relation as SQL."""
+        return tuple((name, expression.text) for name, expression in self.columns)
 
     def input(self, render: Render, hidden: str) -> Fragment:
         """Return the *input* relation's SQL.
@@ -67,27 +77,45 @@ class BoundBlock:
             render: how relations are written.
             hidden: further columns, such as ``0L AS __w_arrival``.
         """
-        return "SELECT " + self.select + f", {hidden}" + self.origin(render)
+        return "SELECT " + listed(self.columns) + f", {hidden}" + origin(self.block, render)
 
     def step_input(self, text: Text, render: Render, hidden: str) -> Fragment:
         """Return the *input* relation's SQL over relations that have the columns ``hidden``, which no star means."""
         assert self.block.relation is not None
-        stars = scan.stars(tokenize(self.select.text) or ())
+        select = listed(self.columns)
+        stars = scan.stars(tokenize(select.text) or ())
         edits = scan.without_columns(stars, hidden, text.streaming(self.block.relation))
-        select = rewritten(self.select.text, Span(0, len(self.select.text)), edits).through(self.select)
-        return replace(self, select=select).input(render, hidden)
+        select = rewritten(select.text, Span(0, len(select.text)), edits).through(select)
+        return "SELECT " + select + f", {hidden}" + origin(self.block, render)
 
-    def origin(self, render: Render) -> Fragment:
-        """Return FROM and WHERE of the *input* relation."""
-        assert self.block.relation is not None
-        where = " WHERE " + render(self.block.where) if self.block.where else of("")
-        return " FROM " + render(self.block.relation) + where
+
+def listed(columns: tuple[tuple[str, Fragment], ...]) -> Fragment:
+    """Return a select list of named expressions."""
+    return joined(", ", [expression + f" AS {name}" for name, expression in columns])
+
+
+@dataclass(frozen=True)
+class _Input:
+    """What a block asks of each row.
+
+    Attributes:
+        columns: of the *input* relation. types: of these columns.
+        calls: the aggregates over these columns, their arguments typed.
+        window, trigger: as computed.
+        definitions: SQL of what windows and triggers of the user's own are.
+    """
+
+    columns: tuple[tuple[str, Fragment], ...]
+    types: tuple[Column, ...]
+    calls: tuple[Call, ...]
+    window: Window
+    trigger: Node
+    definitions: tuple[str, ...]
 
 
 def bind_block(
-    context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Callable[[Fragment], str],
-    ordering: tuple[Span, ...] = (),
-) -> BoundBlock:  # fmt: skip
+    context: Context, text: Text, block: QueryBlock, analysis: Render, mark: Mark, ordering: tuple[Span, ...] = ()
+) -> BoundBlock:
     """Resolve a windowed block.
 
     Args:
@@ -95,39 +123,59 @@ def bind_block(
         text: the text that holds the block.
         block: the block.
         analysis: renders relations without rows, for the analyzer.
-        mark: makes a string of a fragment of the user's words, for embedding in generated text.
+        mark: see ``Mark``.
         ordering: expressions that are not selected but sorted by.
 
     Raises:
         WarehouseError: anything in the block that cannot be.
     """
     _refuse_unsupported(text, block)
-    selected = len(block.items)
-    block = replace(block, items=block.items + tuple(SelectItem(span, span, None, False) for span in ordering))
-    assert block.relation is not None
-    clauses = block.clauses
-    functions = context.analyzer.aggregate_functions()
+    written = block.items
+    block = replace(block, items=written + tuple(SelectItem(span, span, None, False) for span in ordering))
+    scope, clauses = Scope(context, text, block, analysis), block.clauses
     units = tuple(leaves(clauses.trigger.trigger)) if clauses and clauses.trigger else ()
-    whens = tuple(unit for unit in units if isinstance(unit, When))
-    places = [item.expression for item in block.items] + ([block.having] if block.having else [])
-    places += [when.condition for when in whens]
-    found = [call for place in places for call in scan.aggregate_calls(text.words(place), functions)]
-    refuse_bounds_in_where(context, text, block, analysis)
-    bounds = _bounds_meant(context, text, block, analysis)
-    _refuse_bounds_in_aggregates(context, text, block, found, bounds, analysis)
-    keys = _keys(context, text, block, found, bounds, analysis)
-    outputs = _analyzed(context, text, block, keys, found, bounds, analysis)
-    names, call_types = outputs[: len(block.items)], outputs[len(block.items) :]
+    whens = [unit for unit in units if isinstance(unit, When)]
+    plain = aggregation(scope, [when.condition for when in whens])
+    outputs, finals = plain.judged()
     for when in whens:
-        _check_condition(context, text, block, when, keys, found, bounds, analysis)
-    binder = Arguments(context, text, block.relation, analysis)
-    calls = tuple(
-        binder.call(call, kind.type) for call, kind in zip(distinct_calls(text, found), call_types, strict=True)
+        plain.check_condition(when)
+    rewriting = Finals(text, block, plain.keys, plain.found, plain.bounds)
+    rows = _input(plain, finals, rewriting, mark)
+    names = _output_names(written, outputs[: len(written)]) + [f"__w_order{i}" for i in range(len(ordering))]
+    query = WindowedQuery(
+        keys=tuple(column.type for column in rows.types[: len(plain.keys)]),
+        window=rows.window,
+        trigger=rows.trigger,
+        mode=(clauses.mode if clauses else None) or Mode.ACCUMULATING,
+        lateness=_lateness(text, clauses.lateness if clauses else None),
+        calls=rows.calls,
+        having=mark(rewriting.of(block.having)) if block.having else None,
+        outputs=tuple(
+            Output(name, column.type, mark(rewriting.of(item.expression)))
+            for item, name, column in zip(block.items, names, outputs, strict=True)
+        ),
+        once=bool(clauses and clauses.trigger and clauses.trigger.once),
+        definitions=rows.definitions,
     )
-    rewriting = Finals(text, block, keys, found, bounds)
+    return BoundBlock(block, query, rows.columns, plain.bounds)
+
+
+def _input(plain: Aggregation, finals: tuple[Column, ...], rewriting: Finals, mark: Mark) -> _Input:
+    """Return what a block asks of each row.
+
+    Args:
+        plain: the block as a plain aggregation.
+        finals: what its ``calls`` come to.
+        rewriting: of what reads these.
+        mark: see ``Mark``.
+    """
+    scope, clauses = plain.scope, plain.scope.block.clauses
+    context, text = scope.context, scope.text
+    binder = Arguments(context, text, scope.relation, scope.render)
+    calls = [binder.call(call, final.type) for call, final in zip(plain.calls(), finals, strict=True)]
 
     def condition(when: When) -> tuple[Kind, str]:
-        if _of_row(when, found):
+        if plain.is_of_row(when):
             return Kind.WHEN_ROW, f"coalesce({binder.column(when.condition)}, false)"
         return Kind.WHEN_AGGREGATE, mark(rewriting.of(when.condition))
 
@@ -135,56 +183,55 @@ def bind_block(
         arguments = tuple(binder.argument(a).sql for a in unit.arguments)
         return Own(own.found_trigger(context, text.text, unit), arguments)
 
-    resolve = Resolve(condition, own_trigger)
-    trigger = planned_trigger(text.text, clauses.trigger if clauses else None, resolve)
-    window = clauses.window if clauses else None
-    time = time_of(window)
-    select = [quoted(text.text, k) + f" AS __w_k{i}" for i, k in enumerate(keys)]
-    select.append((render_time(analysis, time) if time else of("TIMESTAMP'1970-01-01'")) + " AS __w_time")
-    if isinstance(window, SessionWindow) and isinstance(window.gap, Span):
-        select.append(gap_micros(context, text, block.relation, window.gap, analysis) + " AS __w_gap")
-    planned: Window
-    if isinstance(window, OwnWindow):
-        planned, windows = own.bound_window(context, text.text, window, analysis, analysis(block.relation))
-        select.append(windows + " AS __w_windows")
-    else:
-        planned = planned_window(text.text, window)
-    select += [fragment + f" AS {name}" for name, fragment in binder.columns]
-    listed = joined(", ", select)
-    where = " WHERE " + analysis(block.where) if block.where else of("")
-    types = context.analyzer.columns("SELECT " + listed + " FROM " + analysis(block.relation) + where)
-    if time:
-        check_time(text, time, types[len(keys)])
-    for key, column in zip(keys, types, strict=False):
-        if column.type.startswith("map<") or column.type == "variant":
-            fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
-    typed = {c.name: c.type for c in types}
-    calls = tuple(binder.typed(call, typed) for call in calls)
-    written = [unit for unit in units if isinstance(unit, OwnTrigger)]
+    clause = clauses.trigger if clauses else None
+    trigger = planned_trigger(text.text, clause, Resolve(condition, own_trigger))
+    window, of_window = _window(scope, clauses.window if clauses else None)
+    keys = [(f"__w_k{i}", quoted(text.text, key)) for i, key in enumerate(plain.keys)]
+    columns = (*keys, *of_window, *binder.columns)
+    types = context.analyzer.columns("SELECT " + listed(columns) + origin(scope.block, scope.render))
+    columns = _checked(plain, columns, types)
+    typed = {column.name: column.type for column in types}
     defined = [node.own for node in trigger.walk() if node.own]
+    written = [unit for unit in leaves(clause.trigger if clause else None) if isinstance(unit, OwnTrigger)]
     for unit, its in zip(written, defined, strict=True):
         own.check_trigger(context, text.text, unit, its, typed)
-    select[len(keys)] = _as_timestamp(select[len(keys)], types[len(keys)].type)
     definitions = tuple(own.definition(its) for its in defined)
-    if isinstance(planned, Custom):
-        definitions = (f"{windows.text} {planned.merge}", *definitions)
-    named = _output_names(block.items[:selected], names[:selected]) + [f"__w_order{i}" for i in range(len(ordering))]
-    query = WindowedQuery(
-        keys=tuple(c.type for c in types[: len(keys)]),
-        window=planned,
-        trigger=trigger,
-        mode=(clauses.mode if clauses else None) or Mode.ACCUMULATING,
-        lateness=DEFAULT_LATENESS if clauses is None or clauses.lateness is None else _lateness(text, clauses.lateness),
-        calls=calls,
-        having=mark(rewriting.of(block.having)) if block.having else None,
-        outputs=tuple(
-            Output(name, column.type, mark(rewriting.of(item.expression)))
-            for item, name, column in zip(block.items, named, names, strict=True)
-        ),
-        once=bool(clauses and clauses.trigger and clauses.trigger.once),
-        definitions=definitions,
-    )
-    return BoundBlock(block, query, joined(", ", select), bounds, tuple(_named(item.text) for item in select))
+    if isinstance(window, Custom):
+        definitions = (f"{dict(of_window)['__w_windows'].text} {window.merge}", *definitions)
+    typed_calls = tuple(binder.typed(call, typed) for call in calls)
+    return _Input(columns, types, typed_calls, window, trigger, definitions)
+
+
+def _window(scope: Scope, window: WindowSpec | None) -> tuple[Window, list[tuple[str, Fragment]]]:
+    """Return the window as computed, and the columns that tell where a row falls: its time first."""
+    time, text = time_of(window), scope.text.text
+    columns = [("__w_time", render_time(scope.render, time) if time else of("TIMESTAMP'1970-01-01'"))]
+    if isinstance(window, OwnWindow):
+        planned, windows = own.bound_window(scope.context, text, window, scope.render, scope.render(scope.relation))
+        return planned, [*columns, ("__w_windows", windows)]
+    if isinstance(window, SessionWindow) and isinstance(window.gap, Span):
+        gap = gap_micros(scope.context, scope.text, scope.relation, window.gap, scope.render)
+        columns.append(("__w_gap", gap))
+    return planned_window(text, window), columns
+
+
+def _checked(
+    plain: Aggregation, columns: tuple[tuple[str, Fragment], ...], types: tuple[Column, ...]
+) -> tuple[tuple[str, Fragment], ...]:
+    """Return the columns of the *input* relation with the time as a TIMESTAMP.
+
+    Raises:
+        WarehouseError: the time is no point in time, or nobody can group by a key.
+    """
+    scope, at = plain.scope, len(plain.keys)
+    time = time_of(scope.block.clauses.window) if scope.block.clauses else None
+    if time:
+        check_time(scope.text, time, types[at])
+    for key, column in zip(plain.keys, types, strict=False):
+        if column.type.startswith("map<") or column.type == "variant":
+            fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
+    name, expression = columns[at]
+    return (*columns[:at], (name, as_timestamp(expression, types[at].type)), *columns[at + 1 :])
 
 
 def sorted_by(context: Context, text: Text, block: QueryBlock, query: WindowedQuery, bounds: Bounds) -> list[Span]:
@@ -200,88 +247,15 @@ def sorted_by(context: Context, text: Text, block: QueryBlock, query: WindowedQu
     return [
         span
         for span in scan.ordering(text.words(block.tail))
-        if not span.of(text.text).strip().isdigit() and not _resolves(context, quoted(text.text, span) + result)
+        if not span.of(text.text).strip().isdigit() and not resolves(context, quoted(text.text, span) + result)
     ]
 
 
-def _named(item: str) -> tuple[str, str]:
-    """Return name and expression of an item of the *input* relation's select list."""
-    expression, _, name = item.rpartition(" AS ")
-    return name, expression
-
-
-def check_time(text: Text, time: Span, column: Column) -> None:
-    """Refuse a window's time, analyzed as ``column``, that is no point in time."""
-    if column.type not in ("timestamp", "timestamp_ntz", "date"):
-        fail("WAREHOUSE_WINDOW_TIME_TYPE", time, expression=time.of(text.text), type=column.type)
-
-
-def render_time(render: Render, time: Span) -> Fragment:
-    """Return the window's time expression."""
-    return "(" + render(time) + ")"
-
-
-def gap_micros(context: Context, text: Text, relation: Span, gap: Span, analysis: Render) -> Fragment:
-    """Return SQL for a row's own gap in microseconds, NULL where it has months.
-
-    Raises:
-        WarehouseError: it is neither an interval of days to seconds nor a string.
-    """
-    expression = "(" + analysis(gap) + ")"
-    (column,) = context.analyzer.columns("SELECT " + expression + " FROM " + analysis(relation))
-    of_string = column.type == "string"
-    if of_string:
-        expression = "CAST(" + expression + " AS INTERVAL)"
-    elif not column.type.startswith("interval") or set(column.type.split()) & {"month", "year"}:
-        fail("WAREHOUSE_GAP_TYPE", gap, expression=gap.of(text.text), type=column.type)
-    micros = "unix_micros(TIMESTAMP'1970-01-01 00:00:00Z' + " + expression + ")"
-    if not of_string:
-        return micros
-    fixed = "extract(YEAR FROM " + expression + ") = 0 AND extract(MONTH FROM " + expression + ") = 0"
-    return "CASE WHEN " + fixed + " THEN " + micros + " END"
-
-
-def _of_row(when: When, found: list[scan.FoundCall]) -> bool:
-    """Say whether a condition is about each row that arrives, since it holds no aggregate."""
-    return not any(when.condition.covers(call.span) for call in found)
-
-
-def _check_condition(
-    context: Context, text: Text, block: QueryBlock, when: When, keys: list[Span], found: list[scan.FoundCall],
-    bounds: Bounds, analysis: Render,
-) -> None:  # fmt: skip
-    """Refuse a condition that is not one, or that speaks of a row and of aggregates in one breath."""
-    assert block.relation is not None
-    if any(token.upper == "OVER" for token in text.words(when.condition)):
-        fail("WAREHOUSE_WINDOW_FUNCTION_IN_WHEN", when.condition, written=when.condition.of(text.text).strip())
-    if _of_row(when, found):
-        condition = "(" + analysis(when.condition) + ")"
-        (column,) = context.analyzer.columns("SELECT " + condition + " FROM " + analysis(block.relation))
-    else:
-        edits = bound_edits(text, when.condition, found, bounds, analyzed_bounds(bounds))
-        condition = rewritten(text.text, when.condition, edits)
-        whole = _plain_aggregation(text, block, [condition], keys, bounds, analysis)
-        try:
-            (column,) = context.analyzer.columns(whole)
-        except WarehouseError as error:
-            if error.diagnostics[0].condition.startswith("MISSING_AGGREGATION"):
-                fail("WAREHOUSE_WHEN_MIXES", when.condition, written=when.condition.of(text.text).strip())
-            raise
-    if column.type != "boolean":
-        fail("WAREHOUSE_WHEN_TYPE", when.condition, written=when.condition.of(text.text).strip(), type=column.type)
-
-
-def _as_timestamp(item: Fragment, kind: str) -> Fragment:
-    if kind == "timestamp":
-        return item
-    bare = Fragment(item.pieces[:-1])
-    return "CAST(" + bare + " AS TIMESTAMP) AS __w_time"
-
-
-def _lateness(text: Text, lateness) -> int | None:  # type: ignore[no-untyped-def]
-    if lateness.interval is None:
-        return None
-    return length_or_zero(text.text, lateness.interval, "ALLOWED LATENESS")
+def _lateness(text: Text, lateness: Lateness | None) -> int | None:
+    """Return how long after their end windows take rows, None for ever."""
+    if lateness is None:
+        return DEFAULT_LATENESS
+    return length_or_zero(text.text, lateness.interval, "ALLOWED LATENESS") if lateness.interval else None
 
 
 def _refuse_unsupported(text: Text, block: QueryBlock) -> None:
@@ -306,144 +280,6 @@ _GENERATORS = frozenset(
     ["explode", "explode_outer", "inline", "inline_outer", "json_tuple", "posexplode", "posexplode_outer", "stack"]
 )
 """Spark's functions that give several rows, or several columns, of one."""
-
-
-# ------------------------------------------------------------------ group keys
-
-
-def _bounds_meant(context: Context, text: Text, block: QueryBlock, analysis: Render) -> Bounds:
-    """Return what stands for the bounds of the block's own window.
-
-    Without a WINDOW clause or a table function that assigns windows, a column of the source that is called
-    ``window_start`` is meant: a table of windows is regrouped.
-    """
-    every: dict[tuple[str, ...], str] = {(name,): name for name in FINALS}
-    spelling = block.spelling
-    if spelling and spelling.call:
-        return Bounds(tuple(every.items()), text.aliases(spelling.call.span))
-    if block.clauses and block.clauses.window and not spelling:
-        return Bounds(tuple(every.items()))
-    mentioned = {column for _, column in Bounds(tuple(every.items())).places(text.words(block.span))}
-    written = {
-        words: name
-        for words, name in every.items()
-        if name not in mentioned or not _has_column(context, block, of(name), analysis)
-    }
-    if spelling and spelling.function:
-        aliases = text.aliases(block.relation or block.span)
-        call = scan.words(text.words(spelling.function), aliases)
-        column = call[0][0]
-        structs = [tuple(word for word, _ in call), *((name,) for name in spelling.names)]
-        written |= dict.fromkeys(structs, column)
-        written |= {("window_time", "(", *struct, ")"): "window_time" for struct in structs}
-        return Bounds(tuple(written.items()), aliases - set(spelling.names))
-    return Bounds(tuple(written.items()))
-
-
-def refuse_bounds_in_where(context: Context, text: Text, block: QueryBlock, analysis: Render) -> None:
-    """Refuse a WHERE that speaks of the window's bounds, unless the source has columns of these names."""
-    if block.where is None or block.clauses is None or block.clauses.window is None:
-        return
-    for name, span in scan.names(text.words(block.where), FINALS):
-        if not _has_column(context, block, of(name), analysis):
-            fail("WAREHOUSE_BOUND_IN_WHERE", span, name=name)
-
-
-def _refuse_bounds_in_aggregates(
-    context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], bounds: Bounds, analysis: Render
-) -> None:
-    """Refuse aggregates of the window's bounds, which rows do not have, unless the source has such columns."""
-    for call in found:
-        for span, _ in bounds.places(text.words(call.span)):
-            if not _has_column(context, block, quoted(text.text, span), analysis):
-                fail("WAREHOUSE_BOUND_IN_AGGREGATE", span, name=span.of(text.text), function=call.function)
-
-
-def _keys(
-    context: Context, text: Text, block: QueryBlock, found: list[scan.FoundCall], bounds: Bounds, analysis: Render
-) -> list[Span]:
-    """Return the spans of the key expressions: ordinals and aliases looked up, the window's own bounds left out."""
-    aliases = {item.alias.strip("`").lower(): item for item in block.items if item.alias}
-    keys: dict[tuple[str, ...], Span] = {}
-    wanted = block.group_by
-    said = _normalized(text, block)
-    if block.grouping_sets:
-        wanted = tuple(i.expression for i in block.items if not any(i.expression.covers(c.span) for c in found))
-    for span in wanted:
-        tokens = text.words(span)
-        if len(tokens) == 1 and tokens[0].text.isdigit():
-            number = int(tokens[0].text)
-            if not 1 <= number <= len(block.items):
-                fail("WAREHOUSE_GROUP_BY_POSITION", span, position=number, count=len(block.items))
-            span = block.items[number - 1].expression
-        elif len(tokens) == 1 and (
-            tokens[0].text.lower() in aliases and not _has_column(context, block, analysis(span), analysis)
-        ):
-            span = aliases[tokens[0].text.lower()].expression
-        if not bounds.places(text.words(span)):
-            keys.setdefault(said(span), span)
-    return list(keys.values())
-
-
-def _has_column(context: Context, block: QueryBlock, name: Fragment, analysis: Render) -> bool:
-    assert block.relation is not None
-    return _resolves(context, name + " FROM " + analysis(block.relation))
-
-
-def _resolves(context: Context, selected: Fragment) -> bool:
-    """Say whether Spark can analyze what stands behind a SELECT."""
-    try:
-        context.analyzer.columns("SELECT " + selected)
-    except WarehouseError:
-        return False
-    return True
-
-
-def _normalized(text: Text, block: QueryBlock) -> Callable[[Span], tuple[str, ...]]:
-    """Return what gives an expression's words, the same for expressions that are."""
-    aliases = text.aliases(block.relation or block.span)
-    apart = scan.told_apart(map(text.words, block.group_by))
-    return lambda span: tuple(word for word, _ in scan.words(text.words(span), aliases, apart))
-
-
-# ------------------------------------------------------------------ analysis as a plain aggregation
-
-
-def _analyzed(
-    context: Context, text: Text, block: QueryBlock, keys: list[Span], found: list[scan.FoundCall], bounds: Bounds,
-    analysis: Render,
-) -> tuple[Column, ...]:  # fmt: skip
-    """Return the columns of the block as a plain aggregation: its items, then each distinct aggregate call."""
-    assert block.relation is not None
-
-    def bounded(place: Span) -> Fragment:
-        edits = bound_edits(text, place, found, bounds, analyzed_bounds(bounds))
-        return rewritten(text.text, place, edits) if edits else analysis(place)
-
-    def named(item: SelectItem) -> Fragment:
-        return bounded(item.expression) + quoted(text.text, Span(item.expression.end, item.span.end))
-
-    items = [named(item) for item in block.items]
-    items += [quoted(text.text, call.span) for call in distinct_calls(text, found)]
-    query = _plain_aggregation(text, block, items, keys, bounds, analysis)
-    if block.having:
-        query = query + " HAVING " + bounded(block.having)
-    return context.analyzer.columns(query)
-
-
-def _plain_aggregation(
-    text: Text, block: QueryBlock, items: list[Fragment], keys: list[Span], bounds: Bounds, analysis: Render
-) -> Fragment:
-    """Return the block as a plain aggregation that selects ``items``, without HAVING."""
-    assert block.relation is not None
-    listed = ", ".join(["1 AS __w_one", *map(typed_null, bounds.columns)])
-    query = "SELECT " + joined(", ", items) + f" FROM (SELECT {listed}) AS __w_bounds CROSS JOIN "
-    query = query + analysis(block.relation)
-    if block.where:
-        query = query + " WHERE " + analysis(block.where)
-    added = ("__w_one", *bounds.columns)
-    grouped = [*(quoted(text.text, k) for k in keys), *(of(f"__w_bounds.{name}") for name in added)]
-    return query + " GROUP BY " + joined(", ", grouped)
 
 
 def _output_names(items: tuple[SelectItem, ...], analyzed: tuple[Column, ...]) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from warehouse.catalog.entries import Column
 from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
-from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import AT_END, Kind, Node
 from warehouse.dataflow.windows import Global
 from warehouse.errors import Span, fail
@@ -284,13 +286,17 @@ def check_deterministic(context: Context, query: Fragment, place: Span) -> None:
         fail("WAREHOUSE_NONDETERMINISTIC", context.analyzer.unrepeatable(query) or place)
 
 
-def own_names(named: Iterable[tuple[str, Span]]) -> None:
-    """Refuse columns with the names of those that each streaming table has beside them."""
+def check_columns(columns: Sequence[Output | Column], places: Sequence[Span]) -> None:
+    """Refuse columns that a streaming table cannot have, each at its place."""
+    distinct_names((column.name, place) for column, place in zip(columns, places, strict=True))
     taken = {column.name for column in PANE_COLUMNS}
-    found = [(name, place) for name, place in named if name.lower() in taken]
+    found = [(column, place) for column, place in zip(columns, places, strict=True) if column.name.lower() in taken]
     if found:
-        names = ", ".join(name for name, _ in found)
+        names = ", ".join(column.name for column, _ in found)
         fail("WAREHOUSE_COLUMNS_OF_PANES", found[0][1], names=names)
+    for column, place in zip(columns, places, strict=True):
+        if unheld := _NOT_IN_DELTA.search(column.type):
+            fail("WAREHOUSE_COLUMN_TYPE", place, name=column.name, type=unheld[1])
 
 
 def distinct_names(named: Iterable[tuple[str, Span]]) -> None:
@@ -302,3 +308,7 @@ def distinct_names(named: Iterable[tuple[str, Span]]) -> None:
         if name.lower().startswith("__w_"):
             fail("WAREHOUSE_RESERVED_NAME", place, name=name)
         seen.add(name.lower())
+
+
+_NOT_IN_DELTA = re.compile(r"(?:^|[<:,])(interval(?: [a-z ]+)?)(?=$|[>,])")
+"""Finds in the text of a type one that Delta's tables do not hold, at any depth; a field may have that name."""
