@@ -145,6 +145,7 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     if _IMMEDIATE.match(source.text):  # places in the text that it ran
         places = ()
     span = next(filter(None, places), None) or _quoted_span(said, source, fragment)
+    span = span or _parameter_span(error, source, fragment)
     if condition == "UNCLOSED_BRACKETED_COMMENT":
         span = _last_comment(source)
     return WarehouseError(
@@ -319,6 +320,16 @@ def _quoted_span(said: str, source: SourceText, fragment: Fragment | None) -> Sp
             span = fragment.origin(*found.span()) if fragment else Span(*found.span())
             if span:
                 return span
+    return None
+
+
+def _parameter_span(error: BaseException, source: SourceText, fragment: Fragment | None) -> Span | None:
+    """Return the one place where the user wrote a name that a message gives as it is, such as that of a WINDOW."""
+    text = fragment.text if fragment else source.text
+    for value in (_ask(error, "getMessageParameters") or {}).values():
+        found = [*re.finditer(rf"\b{value}\b", text)] if re.fullmatch(r"[A-Za-z_]\w*", value) else []
+        if len(found) == 1:
+            return fragment.origin(*found[0].span()) if fragment else Span(*found[0].span())
     return None
 
 

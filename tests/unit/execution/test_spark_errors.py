@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from warehouse.cli.codes import FAILED, TROUBLE
 from warehouse.cli.console import Console
@@ -29,6 +30,19 @@ def test_names_of_ours_are_not_suggested_and_the_users_own_stay() -> None:
     )
     told = translate(Py4JError(said), SourceText("SELECT __w_clock.now FROM t")).render()
     assert "name `__w_clock`.`now` cannot" in told and "following? [`v`]" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "caret"),
+    [("SELECT sum(x) OVER w FROM t", True), ("SELECT sum(w) OVER w FROM t", False), ("SELECT 1", False)],
+)
+def test_a_name_in_a_message_is_pointed_at_where_the_user_wrote_it_once(text: str, caret: bool) -> None:
+    said = "[MISSING_WINDOW_SPECIFICATION] Window specification is not defined in the WINDOW clause for w."
+    told = translate(
+        PySparkException(said, "MISSING_WINDOW_SPECIFICATION", {"windowName": "w", "docroot": "https://x"}),
+        SourceText(text),
+    ).render()
+    assert ("OVER w" in told and "(line 1, pos 19)" in told) is caret and ("\n1 |" in told) is caret
 
 
 def test_what_a_message_alone_tells_is_known_too() -> None:
