@@ -24,8 +24,9 @@ from warehouse.language.statements import (
     QueryBlock,
     SelectItem,
     SessionWindow,
+    Trigger,
+    TriggerClause,
     When,
-    WindowSpec,
 )
 from warehouse.language.tokens import tokenize
 from warehouse.planning import own, scan
@@ -33,7 +34,7 @@ from warehouse.planning.aggregation import Aggregation, aggregation
 from warehouse.planning.bounds import Bounds, typed_null
 from warehouse.planning.context import Context
 from warehouse.planning.finals import Arguments, Finals
-from warehouse.planning.row_time import as_timestamp, check_time, gap_micros, render_time
+from warehouse.planning.row_time import as_timestamp, check_time, gap_micros
 from warehouse.planning.scope import Scope, origin, resolves
 from warehouse.planning.text import Render, Text
 from warehouse.planning.windowing import (
@@ -132,9 +133,9 @@ def bind_block(
     _refuse_unsupported(text, block)
     written = block.items
     block = replace(block, items=written + tuple(SelectItem(span, span, None, False) for span in ordering))
-    scope, clauses = Scope(context, text, block, analysis), block.clauses
-    units = tuple(leaves(clauses.trigger.trigger)) if clauses and clauses.trigger else ()
-    whens = [unit for unit in units if isinstance(unit, When)]
+    scope = Scope(context, text, block, analysis)
+    clauses = scope.clauses
+    whens = [unit for unit in _units(clauses.trigger) if isinstance(unit, When)]
     plain = aggregation(scope, [when.condition for when in whens])
     outputs, finals = plain.judged()
     for when in whens:
@@ -146,15 +147,15 @@ def bind_block(
         keys=tuple(column.type for column in rows.types[: len(plain.keys)]),
         window=rows.window,
         trigger=rows.trigger,
-        mode=(clauses.mode if clauses else None) or Mode.ACCUMULATING,
-        lateness=_lateness(text, clauses.lateness if clauses else None),
+        mode=clauses.mode or Mode.ACCUMULATING,
+        lateness=_lateness(text, clauses.lateness),
         calls=rows.calls,
         having=mark(rewriting.of(block.having)) if block.having else None,
         outputs=tuple(
             Output(name, column.type, mark(rewriting.of(item.expression)))
             for item, name, column in zip(block.items, names, outputs, strict=True)
         ),
-        once=bool(clauses and clauses.trigger and clauses.trigger.once),
+        once=bool(clauses.trigger and clauses.trigger.once),
         definitions=rows.definitions,
     )
     return BoundBlock(block, query, rows.columns, plain.bounds)
@@ -169,8 +170,7 @@ def _input(plain: Aggregation, finals: tuple[Column, ...], rewriting: Finals, ma
         rewriting: of what reads these.
         mark: see ``Mark``.
     """
-    scope, clauses = plain.scope, plain.scope.block.clauses
-    context, text = scope.context, scope.text
+    scope, context, text = plain.scope, plain.scope.context, plain.scope.text
     binder = Arguments(context, text, scope.relation, scope.render)
     calls = [binder.call(call, final.type) for call, final in zip(plain.calls(), finals, strict=True)]
 
@@ -183,16 +183,15 @@ def _input(plain: Aggregation, finals: tuple[Column, ...], rewriting: Finals, ma
         arguments = tuple(binder.argument(a).sql for a in unit.arguments)
         return Own(own.found_trigger(context, text.text, unit), arguments)
 
-    clause = clauses.trigger if clauses else None
-    trigger = planned_trigger(text.text, clause, Resolve(condition, own_trigger))
-    window, of_window = _window(scope, clauses.window if clauses else None)
+    trigger = planned_trigger(text.text, scope.clauses.trigger, Resolve(condition, own_trigger))
+    window, of_window = _window(scope)
     keys = [(f"__w_k{i}", quoted(text.text, key)) for i, key in enumerate(plain.keys)]
     columns = (*keys, *of_window, *binder.columns)
     types = context.analyzer.columns("SELECT " + listed(columns) + origin(scope.block, scope.render))
     columns = _checked(plain, columns, types)
     typed = {column.name: column.type for column in types}
     defined = [node.own for node in trigger.walk() if node.own]
-    written = [unit for unit in leaves(clause.trigger if clause else None) if isinstance(unit, OwnTrigger)]
+    written = [unit for unit in _units(scope.clauses.trigger) if isinstance(unit, OwnTrigger)]
     for unit, its in zip(written, defined, strict=True):
         own.check_trigger(context, text.text, unit, its, typed)
     definitions = tuple(own.definition(its) for its in defined)
@@ -202,10 +201,16 @@ def _input(plain: Aggregation, finals: tuple[Column, ...], rewriting: Finals, ma
     return _Input(columns, types, typed_calls, window, trigger, definitions)
 
 
-def _window(scope: Scope, window: WindowSpec | None) -> tuple[Window, list[tuple[str, Fragment]]]:
+def _units(clause: TriggerClause | None) -> list[Trigger]:
+    """Return the units of a trigger that have no units inside, as written."""
+    return list(leaves(clause.trigger)) if clause else []
+
+
+def _window(scope: Scope) -> tuple[Window, list[tuple[str, Fragment]]]:
     """Return the window as computed, and the columns that tell where a row falls: its time first."""
-    time, text = time_of(window), scope.text.text
-    columns = [("__w_time", render_time(scope.render, time) if time else of("TIMESTAMP'1970-01-01'"))]
+    window, text = scope.clauses.window, scope.text.text
+    time = time_of(window)
+    columns = [("__w_time", "(" + scope.render(time) + ")" if time else of("TIMESTAMP'1970-01-01'"))]
     if isinstance(window, OwnWindow):
         planned, windows = own.bound_window(scope.context, text, window, scope.render, scope.render(scope.relation))
         return planned, [*columns, ("__w_windows", windows)]
@@ -224,7 +229,7 @@ def _checked(
         WarehouseError: the time is no point in time, or nobody can group by a key.
     """
     scope, at = plain.scope, len(plain.keys)
-    time = time_of(scope.block.clauses.window) if scope.block.clauses else None
+    time = time_of(scope.clauses.window)
     if time:
         check_time(scope.text, time, types[at])
     for key, column in zip(plain.keys, types, strict=False):

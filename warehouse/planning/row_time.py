@@ -15,11 +15,6 @@ def check_time(text: Text, time: Span, column: Column) -> None:
         fail("WAREHOUSE_WINDOW_TIME_TYPE", time, expression=time.of(text.text), type=column.type)
 
 
-def render_time(render: Render, time: Span) -> Fragment:
-    """Return the window's time expression."""
-    return "(" + render(time) + ")"
-
-
 def gap_micros(context: Context, text: Text, relation: Span, gap: Span, analysis: Render) -> Fragment:
     """Return SQL for a row's own gap in microseconds, NULL where it has months.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warehouse.catalog.entries import Column
 from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, of
-from warehouse.language.statements import QueryBlock
+from warehouse.language.statements import Clauses, QueryBlock
 from warehouse.planning import scan
 from warehouse.planning.bounds import FINALS, Bounds
 from warehouse.planning.context import Context
@@ -36,6 +36,11 @@ class Scope:
         """Return where the words behind FROM are."""
         assert self.block.relation is not None
         return self.block.relation
+
+    @property
+    def clauses(self) -> Clauses:
+        """Return the block's clauses, each of them None where there are none."""
+        return self.block.clauses or Clauses(None, None, None, None, None, self.block.span)
 
     def columns(self, selected: Fragment) -> tuple[Column, ...]:
         """Return the columns of what is selected from the block's source.
@@ -82,7 +87,7 @@ def bounds_meant(scope: Scope) -> Bounds:
     spelling = block.spelling
     if spelling and spelling.call:
         return Bounds(tuple(every.items()), text.aliases(spelling.call.span))
-    if block.clauses and block.clauses.window and not spelling:
+    if scope.clauses.window and not spelling:
         return Bounds(tuple(every.items()))
     mentioned = {column for _, column in Bounds(tuple(every.items())).places(text.words(block.span))}
     written = {words: name for words, name in every.items() if name not in mentioned or not scope.has_column(of(name))}
@@ -99,9 +104,9 @@ def bounds_meant(scope: Scope) -> Bounds:
 
 def refuse_bounds_in_where(scope: Scope) -> None:
     """Refuse a WHERE that speaks of the window's bounds, unless the source has columns of these names."""
-    block = scope.block
-    if block.where is None or block.clauses is None or block.clauses.window is None:
+    where = scope.block.where
+    if where is None or scope.clauses.window is None:
         return
-    for name, span in scan.names(scope.text.words(block.where), FINALS):
+    for name, span in scan.names(scope.text.words(where), FINALS):
         if not scope.has_column(of(name)):
             fail("WAREHOUSE_BOUND_IN_WHERE", span, name=name)
