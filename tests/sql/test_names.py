@@ -117,6 +117,10 @@ def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, wor
          "v AS _step"),
         (f"CREATE STREAMING TABLE long AS SELECT window_end - window_start AS d FROM STREAM t{CLAUSE}",
          "WAREHOUSE_COLUMN_TYPE", "window_end - window_start AS d"),
+        ("CREATE STREAMING TABLE long AS SELECT b - a AS d FROM"
+         f" (SELECT window_start AS a, window_end AS b FROM STREAM t{CLAUSE})", "WAREHOUSE_COLUMN_TYPE", "b - a AS d"),
+        (f"CREATE STREAMING TABLE long AS SELECT n, n AS _step FROM (SELECT count(*) AS n FROM STREAM t{CLAUSE})",
+         "WAREHOUSE_COLUMNS_OF_PANES", "n AS _step"),
         ("CREATE STREAMING TABLE long AS SELECT k, array(named_struct('interval', ts - ts)) AS d FROM STREAM t",
          "WAREHOUSE_COLUMN_TYPE", "array(named_struct('interval', ts - ts)) AS d"),
         ("CREATE STREAMING TABLE twice AS SELECT k, v AS K FROM STREAM t", "WAREHOUSE_DUPLICATE_COLUMN", "v AS K"),
@@ -152,6 +156,15 @@ def test_a_first_step_that_fails_says_what_to_write_instead(rows: Rows) -> None:
         rows("CREATE STREAMING TABLE few AS SELECT 1 / (sum(v) - sum(v)) AS x FROM STREAM t TRIGGER EVERY ROW")
     (found,) = caught.value.diagnostics
     assert found.condition == "DIVIDE_BY_ZERO" and "ansi" not in found.message and "nullif" in str(found.hint)
+
+
+def test_an_interval_may_be_computed_where_it_is_no_column_of_the_table(rows: Rows) -> None:
+    inside = f"SELECT k, window_end - window_start AS d FROM STREAM t GROUP BY k{CLAUSE} TRIGGER EVERY ROW"
+    rows(f"CREATE STREAMING TABLE lasting AS SELECT k, CAST(d AS STRING) AS d FROM ({inside})")
+    rows("REFRESH STREAMING TABLE lasting")
+    told = "INTERVAL '0 01:00:00' DAY TO SECOND"
+    assert rows("SELECT k, d FROM lasting ORDER BY k") == [{"k": k, "d": told} for k in "abc"]
+    rows("DROP STREAMING TABLE lasting")
 
 
 def test_a_table_that_is_called_stream(rows: Rows) -> None:

@@ -145,7 +145,7 @@ def translate(error: BaseException, source: SourceText, fragment: Fragment | Non
     if _IMMEDIATE.match(source.text):  # places in the text that it ran
         places = ()
     span = next(filter(None, places), None) or _quoted_span(said, source, fragment)
-    span = span or _parameter_span(error, source, fragment)
+    span = span or _bare_span(error, source, fragment)
     if condition == "UNCLOSED_BRACKETED_COMMENT":
         span = _last_comment(source)
     return WarehouseError(
@@ -312,25 +312,29 @@ def _utf16(text: str, start: int, end: int) -> str:
 
 def _quoted_span(said: str, source: SourceText, fragment: Fragment | None) -> Span | None:
     """Return the first place where the user wrote an expression that a message quotes."""
-    text = fragment.text if fragment else source.text
     for words in re.findall(r'"([^"]+)"|`([^`]+)`', said):
-        quoted = next(w for w in words if w)
-        bare = re.escape(quoted)
-        for found in re.finditer(rf"(?<![\w`]){bare}(?![\w`])|`{bare}`", text):
-            span = fragment.origin(*found.span()) if fragment else Span(*found.span())
-            if span:
-                return span
+        if found := _written(next(w for w in words if w), source, fragment):
+            return found[0]
     return None
 
 
-def _parameter_span(error: BaseException, source: SourceText, fragment: Fragment | None) -> Span | None:
+def _bare_span(error: BaseException, source: SourceText, fragment: Fragment | None) -> Span | None:
     """Return the one place where the user wrote a name that a message gives as it is, such as that of a WINDOW."""
-    text = fragment.text if fragment else source.text
     for value in (_ask(error, "getMessageParameters") or {}).values():
-        found = [*re.finditer(rf"\b{value}\b", text)] if re.fullmatch(r"[A-Za-z_]\w*", value) else []
+        found = _written(value, source, fragment) if re.fullmatch(r"[A-Za-z_]\w*", value) else []
         if len(found) == 1:
-            return fragment.origin(*found[0].span()) if fragment else Span(*found[0].span())
+            return found[0]
     return None
+
+
+def _written(words: str, source: SourceText, fragment: Fragment | None) -> list[Span]:
+    """Return the places where the user wrote ``words``, as they are or in backticks."""
+    text, bare = fragment.text if fragment else source.text, re.escape(words)
+    found = [Span(*place.span()) for place in re.finditer(rf"(?<![\w`]){bare}(?![\w`])|`{bare}`", text)]
+    if fragment is None:
+        return found
+    origins = (fragment.origin(place.start, place.end) for place in found)
+    return list(dict.fromkeys(filter(None, origins)))
 
 
 def _named_span(said: str, source: SourceText, fragment: Fragment | None) -> Span | None:

@@ -15,7 +15,7 @@ from warehouse.language.statements import SelectItem, When
 from warehouse.planning import scan
 from warehouse.planning.bounds import Bounds, analyzed_bounds, typed_null
 from warehouse.planning.finals import bound_edits, distinct_calls
-from warehouse.planning.scope import Scope, bounds_meant, refuse_bounds_in_where
+from warehouse.planning.scope import Scope, bounds_meant, origin, refuse_bounds_in_where
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,10 @@ class Aggregation:
         """Return the block as a plain aggregation that selects ``items``, without HAVING."""
         scope, bounds = self.scope, self.bounds
         listed = ", ".join(["1 AS __w_one", *map(typed_null, bounds.columns)])
-        query = "SELECT " + joined(", ", items) + f" FROM (SELECT {listed}) AS __w_bounds CROSS JOIN "
-        query = query + scope.render(scope.relation)
-        if scope.block.where:
-            query = query + " WHERE " + scope.render(scope.block.where)
+        rows = origin(scope.block, scope.render, f"(SELECT {listed}) AS __w_bounds CROSS JOIN ")
         keys = [quoted(scope.text.text, key) for key in self.keys]
         keys += [of(f"__w_bounds.{name}") for name in ("__w_one", *bounds.columns)]
-        return query + " GROUP BY " + joined(", ", keys)
+        return "SELECT " + joined(", ", items) + rows + " GROUP BY " + joined(", ", keys)
 
 
 def aggregation(scope: Scope, conditions: Iterable[Span]) -> Aggregation:

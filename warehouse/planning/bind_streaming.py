@@ -17,7 +17,7 @@ from warehouse.planning import checks, scan
 from warehouse.planning.assignment import Assignments
 from warehouse.planning.context import Context
 from warehouse.planning.expand import DISTINCT_RELATION, expand, pointed_back, with_list, without_distinct
-from warehouse.planning.layers import bind_layers
+from warehouse.planning.layers import around, bind_layers
 from warehouse.planning.render import FunctionRelation, Writer, has_hidden
 from warehouse.planning.scope import origin
 from warehouse.planning.sources import SourceKind, StreamSource, resolve, typed_empty
@@ -141,10 +141,7 @@ def _stateless(
     analyzed = with_list(text) + analysis(body)
     columns = context.analyzer.columns(analyzed)
     checks.check_places(context, analyzed, sources)
-    items = roots[0].items
-    star = next((item.span for item in items if item.star), roots[0].select)
-    places = [item.span for item in items] if len(items) == len(columns) else [star] * len(columns)
-    checks.check_columns(columns, places)
+    checks.check_columns(columns, _places(roots[0], len(columns)))
     hidden_before = [b for b in roots if has_hidden(text, b)]
     if hidden_before and len(hidden_before) < len(roots):
         fail("WAREHOUSE_STAR_IN_UNION", hidden_before[0].items[0].span)
@@ -162,6 +159,13 @@ def _stateless(
     return StreamingQuery(
         SourceText(text.text), sources, wanted, None, columns, named=named, origin=origin, joined=joined
     )  # fmt: skip
+
+
+def _places(block: QueryBlock, count: int) -> list[Span]:
+    """Return where each of the ``count`` columns of a block comes from: its item, or the star among them."""
+    if len(block.items) == count:
+        return [item.span for item in block.items]
+    return [next((item.span for item in block.items if item.star), block.select)] * count
 
 
 def _joined(context: Context, analyzed: Fragment, sources: tuple[StreamSource, ...]) -> tuple[tuple[str, Path], ...]:
@@ -192,13 +196,15 @@ def _windowed(
     context: Context, text: Text, writer: Writer, sources: tuple[StreamSource, ...], block: QueryBlock
 ) -> StreamingQuery:
     bound = writer.bound(block, lambda fragment: fragment.text)
-    checks.check_columns(bound.query.outputs, [item.span for item in block.items])
+    checks.check_names([o.name for o in bound.query.outputs], [item.span for item in block.items])
     retracted = any(s.retracts for s in sources)
     query = replace(
         bound.query, layers=bind_layers(context, text, block, writer.function, bound.query.outputs),
         first_only=DISTINCT_RELATION in (block.relation or block.span).of(text.text) and not retracted,
         retracted=retracted, complete=any(s.complete for s in sources),
     )  # fmt: skip
+    outermost = [block, *around(text, block)][-1]
+    checks.check_columns(query.result, _places(outermost, len(query.result)))
     checks.check_windowed(text, block, query, sources)
     relation = with_list(text) + bound.step_input(text, writer, HIDDEN)
     plain = Writer(context, text, lambda s: typed_empty(s.columns), writer.function)

@@ -288,15 +288,20 @@ def check_deterministic(context: Context, query: Fragment, place: Span) -> None:
 
 def check_columns(columns: Sequence[Output | Column], places: Sequence[Span]) -> None:
     """Refuse columns that a streaming table cannot have, each at its place."""
-    distinct_names((column.name, place) for column, place in zip(columns, places, strict=True))
-    taken = {column.name for column in PANE_COLUMNS}
-    found = [(column, place) for column, place in zip(columns, places, strict=True) if column.name.lower() in taken]
-    if found:
-        names = ", ".join(column.name for column, _ in found)
-        fail("WAREHOUSE_COLUMNS_OF_PANES", found[0][1], names=names)
+    check_names([column.name for column in columns], places)
     for column, place in zip(columns, places, strict=True):
         if unheld := _NOT_IN_DELTA.search(column.type):
             fail("WAREHOUSE_COLUMN_TYPE", place, name=column.name, type=unheld[1])
+
+
+def check_names(names: Sequence[str], places: Sequence[Span]) -> None:
+    """Refuse two columns of one name, names of ours, and those of the columns that each streaming table has beside."""
+    named = list(zip(names, places, strict=True))
+    distinct_names(named)
+    taken = {column.name for column in PANE_COLUMNS}
+    found = [(name, place) for name, place in named if name.lower() in taken]
+    if found:
+        fail("WAREHOUSE_COLUMNS_OF_PANES", found[0][1], names=", ".join(name for name, _ in found))
 
 
 def distinct_names(named: Iterable[tuple[str, Span]]) -> None:

@@ -23,10 +23,9 @@ def bind_layers(
         WarehouseError: one of them is more than expressions and a condition over the block inside it.
     """
     analysis = Writer(context, text, lambda s: typed_empty(s.columns), function)
-    around = [b for b in text.shape.blocks if b is not inner and b.relation and b.relation.covers(inner.span)]
     layers: list[Layer] = []
     inside = inner
-    for block in sorted(around, key=lambda b: b.span.end - b.span.start):
+    for block in around(text, inner):
         alias = _only_subquery(text, block, inside)
         columns = context.analyzer.columns(analysis(block.span))
         listed = analysis(block.items[0].span.to(block.items[-1].span))
@@ -38,6 +37,12 @@ def bind_layers(
         layers.append(Layer(alias, outputs, block.where.of(text.text) if block.where else None))
         inside = block
     return tuple(layers)
+
+
+def around(text: Text, inner: QueryBlock) -> list[QueryBlock]:
+    """Return the blocks that have ``inner`` in their FROM, from the inside out."""
+    found = [b for b in text.shape.blocks if b is not inner and b.relation and b.relation.covers(inner.span)]
+    return sorted(found, key=lambda b: b.span.end - b.span.start)
 
 
 def _only_subquery(text: Text, block: QueryBlock, inside: QueryBlock) -> str:

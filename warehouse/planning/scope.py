@@ -70,10 +70,10 @@ def resolves(context: Context, selected: Fragment) -> bool:
     return True
 
 
-def origin(block: QueryBlock, render: Render) -> Fragment:
-    """Return FROM and WHERE of a block."""
+def origin(block: QueryBlock, render: Render, beside: str = "") -> Fragment:
+    """Return FROM and WHERE of a block; ``beside``: what stands before its relation, such as ``t CROSS JOIN``."""
     assert block.relation is not None
-    return " FROM " + render(block.relation) + (" WHERE " + render(block.where) if block.where else "")
+    return f" FROM {beside}" + render(block.relation) + (" WHERE " + render(block.where) if block.where else "")
 
 
 def bounds_meant(scope: Scope) -> Bounds:
