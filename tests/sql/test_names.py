@@ -118,7 +118,8 @@ def test_what_is_wrong_is_pointed_at(rows: Rows, query: str, condition: str, wor
         (f"CREATE STREAMING TABLE long AS SELECT window_end - window_start AS d FROM STREAM t{CLAUSE}",
          "WAREHOUSE_COLUMN_TYPE", "window_end - window_start AS d"),
         ("CREATE STREAMING TABLE long AS SELECT b - a AS d FROM"
-         f" (SELECT window_start AS a, window_end AS b FROM STREAM t{CLAUSE})", "WAREHOUSE_COLUMN_TYPE", "b - a AS d"),
+         f" (SELECT window_start AS a, window_end AS b FROM STREAM t GROUP BY k{CLAUSE})",
+         "WAREHOUSE_COLUMN_TYPE", "b - a AS d"),
         (f"CREATE STREAMING TABLE long AS SELECT n, n AS _step FROM (SELECT count(*) AS n FROM STREAM t{CLAUSE})",
          "WAREHOUSE_COLUMNS_OF_PANES", "n AS _step"),
         ("CREATE STREAMING TABLE long AS SELECT k, array(named_struct('interval', ts - ts)) AS d FROM STREAM t",
