@@ -70,3 +70,13 @@ def analyzed(tables: Engine) -> Callable[[str], str]:
         return next(iter(result.batches)).to_pylist()[0]["plan"]
 
     return analyze
+
+
+def code_of_join(engine: Engine, query: str) -> str:
+    """Return the generated code that makes a join's table of hashed rows."""
+    frame = engine.spark.sql(query)
+    frame.collect()
+    debug = getattr(getattr(engine.spark._jvm.org.apache.spark.sql.execution.debug, "package$"), "MODULE$")
+    whole = debug.codegenString(frame._jdf.queryExecution().executedPlan())
+    (join,) = [part for part in whole.split("== Subtree ") if ".buildHashedRelation(" in part]
+    return join

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, settings
+from tests.adaptive.conftest import answered, code_of_join, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -60,20 +60,10 @@ def pair(engine: Engine) -> Iterator[Engine]:
     rows_of(engine, "USE default; DROP SCHEMA fused CASCADE")
 
 
-def _code_of_join(engine: Engine, query: str) -> str:
-    """Return the generated code that makes a join's table of hashed rows."""
-    frame = engine.spark.sql(query)
-    frame.collect()
-    debug = getattr(getattr(engine.spark._jvm.org.apache.spark.sql.execution.debug, "package$"), "MODULE$")
-    whole = debug.codegenString(frame._jdf.queryExecution().executedPlan())
-    (join,) = [part for part in whole.split("== Subtree ") if ".buildHashedRelation(" in part]
-    return join
-
-
 def test_it_is_one_piece_of_code_and_without_it_are_two(pair: Engine) -> None:
-    assert "columnartorow" in _code_of_join(pair, QUERIES["sums"])
+    assert "columnartorow" in code_of_join(pair, QUERIES["sums"])
     with settings(pair, OFF):
-        assert "columnartorow" not in _code_of_join(pair, QUERIES["sums"])
+        assert "columnartorow" not in code_of_join(pair, QUERIES["sums"])
 
 
 @pytest.mark.parametrize("query", [q if q in SOME else soaked(q) for q in QUERIES])
@@ -116,7 +106,7 @@ def test_also_in_memory(pair: Engine) -> None:
     before = {name: answered(pair, QUERIES[name])[1] for name in SOME}
     rows_of(pair, "CACHE TABLE lines; CACHE TABLE orders")
     try:
-        assert "columnartorow" in _code_of_join(pair, QUERIES["sums"])
+        assert "columnartorow" in code_of_join(pair, QUERIES["sums"])
         for name, expected in before.items():
             assert answered(pair, QUERIES[name])[1] == expected, name
     finally:

@@ -9,6 +9,7 @@ SWITCHES = {
     "warehouse.distribution": "Whether DISTRIBUTE BY holds: of what is written, and of what is read and joined.",
     "warehouse.gathering": "Whether one tally counts what Delta's statistics of a column are.",
     "warehouse.join.fused": "Whether a join in place reads and looks up rows in one piece of generated code.",
+    "warehouse.join.keyFilter": "Whether a join in place asks a filter of the hashed keys before it looks a row up.",
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
     "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",
     "warehouse.packing": "Whether memory is filled a column at a time, from the vectors that files are read into.",

@@ -2,6 +2,7 @@ package warehouse.adaptive;
 
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.optimizer.BuildSide;
 import org.apache.spark.sql.catalyst.plans.JoinType;
 import org.apache.spark.sql.execution.CodegenSupport;
@@ -11,6 +12,7 @@ import org.apache.spark.sql.execution.WholeStageCodegenExec;
 import org.apache.spark.sql.execution.joins.HashedRelationInfo;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
 import scala.Option;
+import scala.Tuple2;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
 
@@ -21,6 +23,9 @@ import scala.collection.immutable.Seq;
  */
 public final class FusedHashJoin extends ShuffledHashJoinExec {
   private final ShuffledHashJoinExec own;
+
+  /** While code is generated. */
+  private KeyFilter filter;
 
   /** As Spark's nodes are made anew: by what they are made of. */
   public FusedHashJoin(
@@ -56,7 +61,18 @@ public final class FusedHashJoin extends ShuffledHashJoinExec {
   }
 
   public HashedRelationInfo prepareRelation(CodegenContext context) {
-    return own.prepareRelation(context);
+    HashedRelationInfo relation = own.prepareRelation(context);
+    filter = KeyFilter.pays(buildPlan(), buildBoundKeys())
+        ? new KeyFilter(context, relation.relationTerm(), buildBoundKeys()) : null;
+    return relation;
+  }
+
+  public Tuple2 genStreamSideJoinKey(CodegenContext context, Seq row) {
+    if (filter == null) {
+      return super.genStreamSideJoinKey(context, row);
+    }
+    ExprCode hash = filter.hash(streamedBoundKeys(), row);
+    return filter.guarded(hash, super.genStreamSideJoinKey(context, row));
   }
 
   public String doProduce(CodegenContext context) {

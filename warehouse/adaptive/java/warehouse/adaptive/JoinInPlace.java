@@ -1,6 +1,5 @@
 package warehouse.adaptive;
 
-import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft$;
 import org.apache.spark.sql.catalyst.optimizer.BuildRight$;
 import org.apache.spark.sql.catalyst.plans.InnerLike;
@@ -15,8 +14,6 @@ import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.SortExec;
 import org.apache.spark.sql.execution.SparkPlan;
-import org.apache.spark.sql.execution.adaptive.TableCacheQueryStageExec;
-import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec;
 import org.apache.spark.sql.execution.exchange.ENSURE_REQUIREMENTS$;
 import org.apache.spark.sql.execution.exchange.Exchange;
@@ -25,8 +22,6 @@ import org.apache.spark.sql.execution.exchange.ValidateRequirements;
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
 import org.apache.spark.sql.execution.window.WindowExec;
-import org.apache.spark.sql.types.Metadata;
-import scala.Option;
 
 /**
  * Tables that are distributed alike are joined partition by partition, where Spark would send one of them to all tasks.
@@ -36,9 +31,6 @@ import scala.Option;
  * sent, and no table is larger than that one would have been. (Shark's co-partitioned join; Zaharia, 3.4.2.)
  */
 public final class JoinInPlace extends Rule {
-  /** What `Share` of `warehouse.storage` says with a relation's options, or with its first column. */
-  private static final String LIKELY = "warehouse.likely";
-
   public TreeNode apply(TreeNode plan) {
     return new Joins().of((SparkPlan) plan);
   }
@@ -124,8 +116,7 @@ public final class JoinInPlace extends Rule {
    * may turn out small, or be sent to several joins at once.
    */
   private static boolean isTable(SparkPlan rows) {
-    SparkPlan scan = scan(rows);
-    return scan instanceof FileSourceScanExec || scan instanceof InMemoryTableScanExec;
+    return scan(rows) != null;
   }
 
   private static SparkPlan scan(SparkPlan rows) {
@@ -133,19 +124,12 @@ public final class JoinInPlace extends Rule {
     while (at instanceof ProjectExec || at instanceof FilterExec || at instanceof SortExec || at instanceof WindowExec) {
       at = (SparkPlan) at.children().head();
     }
-    return at instanceof TableCacheQueryStageExec
-        ? (SparkPlan) (Object) ((TableCacheQueryStageExec) at).inMemoryTableScan() : at;
+    return Expected.scan(at);
   }
 
   /** The bytes of a table's rows that statistics expect, where `size` takes nothing for smaller than a part of itself. */
   private static double likely(SparkPlan rows) {
-    SparkPlan scan = scan(rows);
-    if (scan instanceof FileSourceScanExec) {
-      Option told = ((FileSourceScanExec) scan).relation().options().get(LIKELY);
-      return told.isDefined() ? Double.parseDouble((String) told.get()) * size(rows) : size(rows);
-    }
-    Metadata told = ((Attribute) ((InMemoryTableScanExec) scan).relation().output().head()).metadata();
-    return told.contains(LIKELY) ? told.getDouble(LIKELY) * size(rows) : size(rows);
+    return Expected.share(scan(rows)) * size(rows);
   }
 
   private static boolean isLittle(SparkPlan rows) {
