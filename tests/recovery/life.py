@@ -63,7 +63,7 @@ def run(root: Path, names: list[str]) -> None:
             rows_of(engine, f"START STREAMING TABLE {name}_s EVERY INTERVAL 1 SECOND")
         (root / "refreshing").touch()
         started = [e for e in engine.catalog.streaming_tables() if e.name.removesuffix("_s") in names]
-        while all(map(engine.tables.is_running, started)):
+        while all(map(engine.tables.running.runs, started)):
             time.sleep(0.1)
         for name in names:
             rows_of(engine, f"STOP STREAMING TABLE {name}_s")  # tells why it has ended

@@ -38,7 +38,7 @@ def arrive(folder: Path, number: int) -> None:
 def hot(engine: Any, name: str) -> Hot:
     """Return what is in memory of a table's state."""
     (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == name and e.schema.startswith("hot_")]
-    return engine.tables._feeds[entry.id].runner.state.hot
+    return engine.tables.feeds._feeds[entry.id].runner.state.hot
 
 
 @pytest.mark.parametrize(("window", "folded"), [soaked("fixed", "base"), soaked("sessions", "folded")])

@@ -249,7 +249,7 @@ def test_panes_are_sent_on_once_whatever_fails(broker, topic, made, rows, monkey
         patched.setattr(kafka_sink.Sink, "_note", lambda *_: _fail())
         patched.setattr(kafka_sink.Sink, "_produce", lambda *_: _fail())  # in the middle of a transaction
         rows("REFRESH STREAMING TABLE t")
-    rows.args[0].tables._sinks.clear()  # as in a new process
+    rows.args[0].tables.feeds._sinks.clear()  # as in a new process
     rows("REFRESH STREAMING TABLE t")
     assert received(broker, sent)[4:] == [('["red"]', "delete", 3), ('["red"]', "insert", 7)]
     changed = query.replace("AS total", "AS total, sum(n) * 2 AS twice")  # its state is carried over

@@ -151,7 +151,7 @@ def test_a_definition_that_changes_is_noticed(
     rows(f"CREATE STREAMING TABLE t AS {DAY_SESSIONS}")
     (tmp_path / "day_sessions.py").write_text(definition.replace("'DAY'", "'HOUR'"))
     monkeypatch.setattr(engine._shared, "udfs", Udfs(tmp_path))
-    monkeypatch.setattr(engine.tables, "_feeds", {})  # as a new process finds it
+    monkeypatch.setattr(engine.tables.feeds, "_feeds", {})  # as a new process finds it
     with pytest.raises(WarehouseError, match="WAREHOUSE_DEFINITION_CHANGED"):
         rows("REFRESH STREAMING TABLE t")
     rows("REFRESH STREAMING TABLE t FULL")

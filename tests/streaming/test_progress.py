@@ -122,7 +122,7 @@ def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
         else:
             rows("REFRESH STREAMING TABLE t")
         (entry,) = [made for made in engine.catalog.streaming_tables() if (made.schema, made.name) == (schema, "t")]
-        kept.append(engine.tables._feeds[entry.id].runner.parts.plans.count)
+        kept.append(engine.tables.feeds._feeds[entry.id].runner.parts.plans.count)
         return compiled.getCount() - before
 
     kept = list[int]()

@@ -19,7 +19,7 @@ from tests.soak import soaked
 from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
-from warehouse.streaming.tables import StreamingTables
+from warehouse.streaming.changing import Changing
 
 ALL = os.environ.get("ORACLE_ALL") == "1"
 
@@ -288,10 +288,10 @@ def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path) -> Non
     rows(f"CREATE OR REPLACE STREAMING TABLE running AS {query.replace('2 ROWS', '3 ROWS')}")
     assert rows("SHOW STREAMING TABLES LIKE 'running'")[0]["status"] == "running"
     entry = engine.catalog.streaming_table("replacing", "running")
-    assert entry is not None and engine.tables.interval(entry) == 3_600_000_000
+    assert entry is not None and engine.tables.running.interval(entry) == 3_600_000_000
     for message in ("started again, at another interval", "runs already"):
         (result,) = engine.run("START STREAMING TABLE running EVERY INTERVAL 2 HOURS")
-        assert str(result.message).endswith(message) and engine.tables.interval(entry) == 7_200_000_000
+        assert str(result.message).endswith(message) and engine.tables.running.interval(entry) == 7_200_000_000
     rows("STOP STREAMING TABLE running; DRAIN STREAMING TABLE running")
     assert rows("SELECT * FROM running ORDER BY ALL") == rows(f"{query} ORDER BY ALL")
 
@@ -312,14 +312,14 @@ def test_another_session_changes_it_meanwhile(
     begun._jdf.queryExecution().executedPlan()
     other = engine.on(engine.spark.newSession())
     thread = threading.Thread(target=rows_of, args=(other, meanwhile.format(f"replacing.{name}")))
-    change = StreamingTables.change
+    change = Changing.change
 
     def changed(*given: Any) -> Any:
         thread.start()
         thread.join(1)  # it waits, or would have done its work by now
         return change(*given)
 
-    monkeypatch.setattr(StreamingTables, "change", changed)
+    monkeypatch.setattr(Changing, "change", changed)
     rows(f"CREATE OR REPLACE STREAMING TABLE {name} AS {query.replace('AS total', 'AS points')}")
     thread.join()
     found = engine.catalog.streaming_table("replacing", name)

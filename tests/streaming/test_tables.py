@@ -343,7 +343,7 @@ def test_names_without_a_schema_are_those_of_the_schema_it_was_made_in(
     rows("CREATE STREAMING TABLE t AS SELECT n.name, s.d FROM STREAM s JOIN names AS n ON n.p = s.p")
     rows("CREATE SCHEMA elsewhere; USE elsewhere; CREATE TABLE names AS SELECT 'a' AS p, 9 AS name")
     arrive("s", ("a", 2, 0))
-    engine.tables._feeds.clear()
+    engine.tables.feeds._feeds.clear()
     rows(f"REFRESH STREAMING TABLE {schema}.t")
     found = rows(f"SELECT * FROM {schema}.t ORDER BY d")
     assert [(r["name"], r["d"]) for r in found] == [("Ada", 1), ("Ada", 2)]

@@ -123,7 +123,7 @@ class Actions:
                 return _done(source, entry, self._start(entry, every))
             case plans.Stop(entry=entry):
                 try:
-                    stopped = shared.tables.stop(entry)
+                    stopped = shared.tables.running.stop(entry)
                 finally:  # it fails itself where the disk is full
                     shared.started.drop(entry.qualified)
                 return _done(source, entry, "stopped" if stopped else "was not running")
@@ -196,7 +196,7 @@ class Actions:
         with self._watching(entry):
             if verdict and old and verdict.outcome is Outcome.CONTINUE:
                 replaced = "continues"
-                commits = self.shared.tables.change(entry, plan.query, old, verdict.carry)
+                commits = self.shared.tables.changing.change(entry, plan.query, old, verdict.carry)
             else:
                 commits = self.shared.tables.create(entry, plan.query, old)
         told = (*(verdict.changes if verdict else ()), *(f"warning: {line}" for line in losses(plan.query)))
@@ -211,11 +211,11 @@ class Actions:
     def _start(self, entry: StreamingTableEntry, every: int | None) -> str:
         """Let a table run on, at another interval than it does where that is so, and return what was done."""
         done = "started"
-        if not self.shared.tables.start(entry, every):
-            if self.shared.tables.interval(entry) == every:
+        if not self.shared.tables.running.start(entry, every):
+            if self.shared.tables.running.interval(entry) == every:
                 return "runs already"
-            self.shared.tables.stop(entry, quiet=True)
-            self.shared.tables.start(entry, every)
+            self.shared.tables.running.stop(entry, quiet=True)
+            self.shared.tables.running.start(entry, every)
             done = "started again, at another interval"
         self.shared.started.put(entry.qualified, every)
         return done
@@ -247,7 +247,7 @@ class Actions:
         schema = (asked.schema.last if asked.schema else self.planner.schema).lower()
         found = [entry for entry in self.shared.catalog.streaming_tables() if entry.schema.lower() == schema]
         wanted = matching([entry.name for entry in found], asked.pattern)
-        return answers.tables((e for e in found if e.name in wanted), self.shared.tables).result(source)
+        return answers.tables((e for e in found if e.name in wanted), self.shared.tables.running).result(source)
 
     def _described(self, plan: plans.Describe) -> Result:
         asked, entry = plan.statement, plan.entry
@@ -255,7 +255,7 @@ class Actions:
             case StreamEntry():
                 return ddl.describe_stream(asked, self.planner.acting()).result(plan.source)
             case StreamingTableEntry():
-                known, home = self.shared.tables, self.shared.folder
+                known, home = self.shared.tables.running, self.shared.folder
                 return answers.described(entry, asked.extended, known, home).result(plan.source)
             case _:
                 return self.learning.described(entry, asked.extended).result(plan.source)

@@ -12,7 +12,7 @@ from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.execution.spark_errors import translate
 from warehouse.planning import plans
 from warehouse.streaming.log import Commit, step_log, table_folder
-from warehouse.streaming.tables import StreamingTables
+from warehouse.streaming.running import Running
 
 TABLES = ("namespace", "tableName", "mode", "status")
 EXPLAINED = ("plan",)
@@ -38,7 +38,7 @@ def explained(lines: Iterable[str]) -> Listing:
     return Listing(EXPLAINED, [("\n".join(lines),)])
 
 
-def tables(entries: Iterable[StreamingTableEntry], known: StreamingTables) -> Listing:
+def tables(entries: Iterable[StreamingTableEntry], known: Running) -> Listing:
     """Return SHOW STREAMING TABLES."""
     return Listing(
         TABLES,
@@ -49,7 +49,7 @@ def tables(entries: Iterable[StreamingTableEntry], known: StreamingTables) -> Li
     )
 
 
-def described(entry: StreamingTableEntry, extended: bool, known: StreamingTables, home: Path) -> Listing:
+def described(entry: StreamingTableEntry, extended: bool, known: Running, home: Path) -> Listing:
     """Return DESCRIBE STREAMING TABLE of a table in the warehouse folder ``home``."""
     rows: list[tuple[str, str, str | None]] = [(c.name, c.type, c.comment) for c in entry.columns]
     if extended:
@@ -68,9 +68,9 @@ def described(entry: StreamingTableEntry, extended: bool, known: StreamingTables
     return Listing(DESCRIBED, rows)
 
 
-def _status(entry: StreamingTableEntry, known: StreamingTables) -> str:
+def _status(entry: StreamingTableEntry, known: Running) -> str:
     """Return ``running``, ``idle``, or what has ended the table's run in the background, after ``failed:``."""
-    if known.is_running(entry):
+    if known.runs(entry):
         return "running"
     failure = known.failure(entry)
     if failure is None:

@@ -139,13 +139,13 @@ class Engine:
             entry = next((e for e in self.catalog.streaming_tables() if e.qualified == name), None)
             if entry is None:
                 started.drop(name)
-            elif self.tables.start(entry, every):
+            elif self.tables.running.start(entry, every):
                 resumed.append(name)
         return resumed
 
     def runs_something(self) -> bool:
         """Say whether a streaming table runs on in the background."""
-        return any(self.tables.is_running(entry) for entry in self.catalog.streaming_tables())
+        return any(self.tables.running.runs(entry) for entry in self.catalog.streaming_tables())
 
     def close(self) -> None:
         """Stop what runs in the background, then Spark."""
