@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.streaming import tables
+from warehouse.streaming import running as runs
 
 ENTRY = StreamingTableEntry("default", "t", "t-1", "CREATE", None, (), (), (), False, "ACCUMULATING", False, (), "2024")
 
@@ -26,27 +25,27 @@ class SlowToStart(threading.Thread):
 
 
 @pytest.fixture
-def running(monkeypatch: pytest.MonkeyPatch) -> tables.StreamingTables:
-    """Return streaming tables whose runs do nothing until they are stopped."""
+def running(monkeypatch: pytest.MonkeyPatch) -> runs.Running:
+    """Return what starts and stops tables whose runs do nothing until they are stopped."""
     nothing: Any = None
-    found = tables.StreamingTables(nothing, nothing, Path(), nothing, nothing, nothing)
-    monkeypatch.setattr(tables, "enter", lambda _: None)
+    found = runs.Running(nothing, nothing, nothing)
+    monkeypatch.setattr(runs, "enter", lambda _: None)
     monkeypatch.setattr(found, "_run_on", lambda _, pacer: pacer.stop.wait(10))
-    monkeypatch.setattr(tables, "threading", SimpleNamespace(Thread=SlowToStart, Event=threading.Event))
+    monkeypatch.setattr(runs, "threading", SimpleNamespace(Thread=SlowToStart, Event=threading.Event))
     return found
 
 
-def test_of_two_starts_at_once_one_starts(running: tables.StreamingTables) -> None:
+def test_of_two_starts_at_once_one_starts(running: runs.Running) -> None:
     with ThreadPoolExecutor(2) as sessions:
         assert sorted(sessions.map(lambda _: running.start(ENTRY, None), range(2))) == [False, True]
     assert running.stop(ENTRY)
 
 
-def test_a_stop_during_a_start_comes_before_or_after_it(running: tables.StreamingTables) -> None:
+def test_a_stop_during_a_start_comes_before_or_after_it(running: runs.Running) -> None:
     with ThreadPoolExecutor(1) as other:
         started = other.submit(running.start, ENTRY, None)
         time.sleep(0.05)
         stopped = running.stop(ENTRY)
         assert started.result()
-    assert running.is_running(ENTRY) is not stopped
+    assert running.runs(ENTRY) is not stopped
     running.stop(ENTRY)
