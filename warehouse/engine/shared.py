@@ -17,6 +17,7 @@ from warehouse.execution.functions import serve
 from warehouse.ml.learning import Learning
 from warehouse.planning.predictions import function_name
 from warehouse.storage.tables import KeptTables
+from warehouse.streaming.common import Common
 from warehouse.streaming.kept_views import KeptViews
 from warehouse.streaming.tables import StreamingTables
 
@@ -53,7 +54,8 @@ class Shared:
         self.listeners, self.claims = Listeners(), Claims()
         self.sessions: WeakSet[SparkSession] = WeakSet([spark])
         planner = Planner(self, spark, self._learning)
-        self.tables = StreamingTables(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
+        common = Common(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
+        self.tables = StreamingTables(common)
         self.tables.mend(moved)
 
     def learning_in(self, spark: SparkSession) -> Learning:

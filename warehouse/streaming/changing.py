@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from pathlib import Path
-
-from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.catalog.store import Catalog
 from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import SourceText, WarehouseError
@@ -17,31 +13,22 @@ from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import faults, kafka_sink, late_table, panes, widened
 from warehouse.streaming.carrying import carried, widen
+from warehouse.streaming.common import Common
 from warehouse.streaming.feed import Feed
-from warehouse.streaming.feeds import Binder, Feeds
+from warehouse.streaming.feeds import Feeds
 from warehouse.streaming.installing import Installation
 from warehouse.streaming.late_table import LateTable
 from warehouse.streaming.log import Commit, step_log, table_folder
-from warehouse.streaming.placement import Keeper, placement
+from warehouse.streaming.placement import placement
 from warehouse.streaming.running import Running
 
 
 class Changing:
-    """Gives streaming tables other queries.
+    """Gives streaming tables other queries."""
 
-    Args:
-        installation, feeds, running: of the tables.
-        bind: returns the bound query of an entry, for tables that exist already.
-        keeper: is told of the panes that are distributed.
-    """
-
-    def __init__(
-        self, spark: SparkSession, catalog: Catalog, home: Path, installation: Installation, feeds: Feeds,
-        running: Running, bind: Binder, keeper: Keeper,
-    ):  # fmt: skip
-        self.spark, self.catalog, self.home = spark, catalog, home
+    def __init__(self, common: Common, installation: Installation, feeds: Feeds, running: Running):
+        self.common, self.catalog, self.home = common, common.catalog, common.home
         self.installation, self.feeds, self.running = installation, feeds, running
-        self.bind, self.keeper = bind, keeper
 
     def change(
         self, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry, carry: Carry | None
@@ -72,9 +59,8 @@ class Changing:
                 entry, query = self._carried(former, entry, query, old, carry)
                 for reader in readers:
                     self._widen_late_rows(reader, old, entry)
-                self.installation.switch(entry)
-                self.feeds.forget_sink(entry)
-                widened.check(self.spark, former.runner.parts.folder, entry, query)
+                self._switch(entry)
+                widened.check(self.common.spark, former.runner.parts.folder, entry, query)
                 self.feeds.change(entry, query, former)
             try:
                 commits = list(self.feeds.of(entry, query).refresh())
@@ -121,7 +107,7 @@ class Changing:
         added = tuple(c for c in entry.columns if c.name.lower() not in known)
         widen(parts.session, parts.folder / "panes", added)
         faults.passed("widened")
-        place = placement(entry, query.windowed, self.keeper)
+        place = placement(entry, query.windowed, self.common.keeper)
         if place and entry.distribution != old.distribution:
             place.spread(parts.session, parts.folder / "panes")
             faults.passed("spread")
@@ -144,7 +130,12 @@ class Changing:
             return
         after = self.catalog.draft()
         after.put_streaming_table(entry)
-        LateTable.of(self.bind(reader, after)).widen(self.spark, folder)
+        LateTable.of(self.common.bind(reader, after)).widen(self.common.spark, folder)
+
+    def _switch(self, entry: StreamingTableEntry) -> None:
+        """Put ``entry`` in its former one's place; what it says of a sink holds from now on."""
+        self.installation.switch(entry)
+        self.feeds.forget_sink(entry)
 
     def _take_back(self, former: Feed, entry: StreamingTableEntry, old: StreamingTableEntry) -> None:
         """Bring back the former query where no step of the new one has been written."""
@@ -154,8 +145,7 @@ class Changing:
         if log.last().step > since or self._shows(former, begun):
             return
         log.forget(begun)
-        self.installation.switch(old)
-        self.feeds.forget_sink(old)
+        self._switch(old)
         self.feeds.take_back(old, former)
 
 

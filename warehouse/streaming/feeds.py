@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry
-from warehouse.catalog.store import Catalog
 from warehouse.errors import fail
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import changes, kafka_sink, late_table, replay, sources, widened
+from warehouse.streaming.common import Common
 from warehouse.streaming.feed import Feed
 from warehouse.streaming.late_table import LateTable
-from warehouse.streaming.log import Commit, step_log, table_folder
+from warehouse.streaming.log import step_log, table_folder
 from warehouse.streaming.pace import Bound
 from warehouse.streaming.parts import Parts
-from warehouse.streaming.placement import Keeper
 from warehouse.streaming.runner import Runner
-
-Report = Callable[[StreamingTableEntry, Commit], None]
-
-
-class Binder(Protocol):
-    """Returns the bound query of an entry; its names are looked up in ``catalog``, or in the one there is."""
-
-    def __call__(self, entry: StreamingTableEntry, catalog: Catalog | None = None) -> StreamingQuery:
-        """Return the query."""
 
 
 class Feeds:
-    """Makes feeds and sinks, and keeps them as long as they fit.
+    """Makes feeds and sinks, and keeps them as long as they fit."""
 
-    Args:
-        bind: returns the bound query of an entry, for tables that exist already.
-        report: is told of every step.
-        keeper: is told of the panes that are distributed.
-    """
-
-    def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report, keeper: Keeper):
-        self.spark, self.catalog, self.home, self.bind, self.report = spark, catalog, home, bind, report
-        self.keeper = keeper
+    def __init__(self, common: Common):
+        self.common, self.catalog, self.home = common, common.catalog, common.home
         self._feeds: dict[str, Feed] = {}
         self._sinks: dict[str, kafka_sink.Sink] = {}
         self._guard = threading.RLock()
@@ -60,10 +40,10 @@ class Feeds:
         with self._guard:
             known = self._feeds.get(entry.id)
             if known is None or not self._all_stand(known.runner.parts):
-                query = query or self.bind(entry)
+                query = query or self.common.bind(entry)
                 folder = table_folder(self.home, entry)
-                widened.check(self.spark, folder, entry, query)
-                LateTable.of(query).widen(self.spark, folder / late_table.FOLDER)
+                widened.check(self.common.spark, folder, entry, query)
+                LateTable.of(query).widen(self.common.spark, folder / late_table.FOLDER)
                 known = self._feeds[entry.id] = self._made(entry, query, known)
             return known
 
@@ -92,7 +72,7 @@ class Feeds:
             sink = self._sinks.get(entry.id)
             if sink is None:
                 folder = table_folder(self.home, entry)
-                sink = self._sinks[entry.id] = kafka_sink.Sink(self.spark, folder, entry)
+                sink = self._sinks[entry.id] = kafka_sink.Sink(self.common.spark, folder, entry)
         sink.send()
 
     def forget_sink(self, entry: StreamingTableEntry) -> None:
@@ -114,7 +94,10 @@ class Feeds:
     def _made(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
         if bound.definitions != entry.definitions:
             fail("WAREHOUSE_DEFINITION_CHANGED", table=entry.name)
-        runner = Runner(self.spark, self.home, entry, bound, lambda commit: self.report(entry, commit), self.keeper)
+        common = self.common
+        runner = Runner(
+            common.spark, self.home, entry, bound, lambda commit: common.report(entry, commit), common.keeper
+        )  # fmt: skip
         if former:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
             former.runner.forget()

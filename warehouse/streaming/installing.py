@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.catalog.store import Catalog
 from warehouse.language.literals import string_literal
 from warehouse.streaming import faults, panes
+from warehouse.streaming.common import Common
 from warehouse.streaming.log import table_folder
 
 
 class Installation:
     """Puts streaming tables in their places in the catalog, and takes them away."""
 
-    def __init__(self, spark: SparkSession, catalog: Catalog, home: Path):
-        self.spark, self.catalog, self.home = spark, catalog, home
+    def __init__(self, common: Common):
+        self.spark, self.catalog, self.home = common.spark, common.catalog, common.home
 
     def install(self, entry: StreamingTableEntry) -> None:
         """Write the entry and the view, in this order: a missing view is made again at the next start."""

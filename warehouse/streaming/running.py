@@ -9,11 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.catalog.store import Catalog
 from warehouse.execution.session import enter
+from warehouse.streaming.common import Common
 from warehouse.streaming.feeds import Feeds
 from warehouse.streaming.pace import Pacer
 
@@ -29,14 +27,10 @@ class _Run:
 
 
 class Running:
-    """Starts tables and stops them.
+    """Starts tables and stops them."""
 
-    Args:
-        feeds: of the tables.
-    """
-
-    def __init__(self, spark: SparkSession, catalog: Catalog, feeds: Feeds):
-        self.spark, self.catalog, self.feeds = spark, catalog, feeds
+    def __init__(self, common: Common, feeds: Feeds):
+        self.spark, self.catalog, self.feeds = common.spark, common.catalog, feeds
         self._runs: dict[str, _Run] = {}
         self._switch = threading.Lock()
         """Held by START and STOP while they look at what runs and change it, never while they wait for a step."""

@@ -16,18 +16,15 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
-from warehouse.catalog.store import Catalog
 from warehouse.errors import fail
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import bad_rows, faults, kafka_sink, panes, sources
 from warehouse.streaming.changing import Changing
-from warehouse.streaming.feeds import Binder, Feeds, Report
+from warehouse.streaming.common import Common
+from warehouse.streaming.feeds import Feeds
 from warehouse.streaming.installing import Installation
 from warehouse.streaming.log import Commit, table_folder
-from warehouse.streaming.placement import Keeper
 from warehouse.streaming.running import Running
 
 READERS_END = 60.0
@@ -35,20 +32,13 @@ READERS_END = 60.0
 
 
 class StreamingTables:
-    """Acts on streaming tables.
+    """Acts on streaming tables."""
 
-    Args:
-        bind: returns the bound query of an entry, for tables that exist already.
-        report: is told of every step.
-        keeper: is told of the panes that are distributed.
-    """
-
-    def __init__(self, spark: SparkSession, catalog: Catalog, home: Path, bind: Binder, report: Report, keeper: Keeper):
-        self.spark, self.catalog, self.home, self.bind, self.keeper = spark, catalog, home, bind, keeper
-        self.installation = Installation(spark, catalog, home)
-        self.feeds = Feeds(spark, catalog, home, bind, report, keeper)
-        self.running = Running(spark, catalog, self.feeds)
-        self.changing = Changing(spark, catalog, home, self.installation, self.feeds, self.running, bind, keeper)
+    def __init__(self, common: Common):
+        self.common, self.catalog, self.home = common, common.catalog, common.home
+        self.installation, self.feeds = Installation(common), Feeds(common)
+        self.running = Running(common, self.feeds)
+        self.changing = Changing(common, self.installation, self.feeds, self.running)
         self._leaving = set[Path]()
 
     def create(
@@ -98,23 +88,25 @@ class StreamingTables:
         names = tuple(c.name for c in query.columns)
         keys = block.keys if block else ("string",)
         times = tuple(c.name for c in query.columns if c.type in ("timestamp", "timestamp_ntz", "date"))
-        panes.create(self.spark, folder / "panes", panes.pane_schema(query.columns, keys), names, times)
+        panes.create(self.common.spark, folder / "panes", panes.pane_schema(query.columns, keys), names, times)
 
     def mend(self, moved: bool) -> None:
         """Sweep what a killed process left half made; write the views anew when the folder was moved."""
         for entry in self.catalog.streaming_tables():
             if entry.distribution:
-                self.keeper.open(table_folder(self.home, entry) / "panes")
+                self.common.keeper.open(table_folder(self.home, entry) / "panes")
         known = {e.id for e in self.catalog.streaming_tables()}
         left_over = [f.name for f in (self.home / "streaming").glob("*") if f.name not in known]
         for entry in self.catalog.streaming_tables():
             mark = self.installation.mark(entry)
-            if moved or left_over or mark.exists() or not self.spark.catalog.tableExists(entry.qualified):
-                self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}")  # dropped with its views
+            if moved or left_over or mark.exists() or not self.common.spark.catalog.tableExists(entry.qualified):
+                self.common.spark.sql(
+                    f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}"
+                )  # dropped with its views
                 self.installation.make_view(entry)
             mark.unlink(missing_ok=True)
         for stream in self.catalog.streams():
-            sources.ensure_relation(self.spark, stream)
+            sources.ensure_relation(self.common.spark, stream)
         faults.passed("views_mended")
         for identity in left_over:
             self._discard(identity)
@@ -139,7 +131,7 @@ class StreamingTables:
             after: seconds until the folder goes, which those who read it now may need; it does when the engine closes.
         """
         self.feeds.forget(identity)
-        bad_rows.forget_reader(self.spark, self.home, identity)
+        bad_rows.forget_reader(self.common.spark, self.home, identity)
         faults.passed("bad_rows_forgotten")
         folder = self.home / "streaming" / identity
         if not after:
@@ -163,7 +155,7 @@ class StreamingTables:
         """Run the steps for what has arrived; ``full`` starts again from nothing, ``drain`` closes every window."""
         if full:
             anew = replace(entry, id=_renewed(entry.id), revision=0, closed=None, key_order=(), former=())
-            query = self.bind(anew)
+            query = self.common.bind(anew)
             return self.create(replace(anew, definitions=query.definitions), query, entry)
         feed = self.feeds.of(entry)
         commits = list(feed.drain() if drain else feed.refresh())

@@ -12,6 +12,7 @@ import pytest
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.streaming import running as runs
+from warehouse.streaming.common import Common
 
 ENTRY = StreamingTableEntry("default", "t", "t-1", "CREATE", None, (), (), (), False, "ACCUMULATING", False, (), "2024")
 
@@ -28,7 +29,7 @@ class SlowToStart(threading.Thread):
 def running(monkeypatch: pytest.MonkeyPatch) -> runs.Running:
     """Return what starts and stops tables whose runs do nothing until they are stopped."""
     nothing: Any = None
-    found = runs.Running(nothing, nothing, nothing)
+    found = runs.Running(Common(*[nothing] * 6), nothing)
     monkeypatch.setattr(runs, "enter", lambda _: None)
     monkeypatch.setattr(found, "_run_on", lambda _, pacer: pacer.stop.wait(10))
     monkeypatch.setattr(runs, "threading", SimpleNamespace(Thread=SlowToStart, Event=threading.Event))

@@ -50,8 +50,7 @@ final class KeyFilter {
   /** Whether one pays: most rows likely are not hashed, and a key is not a single number, which Spark takes as it is. */
   static boolean pays(SparkPlan hashed, Seq keys) {
     boolean number = keys.size() == 1 && ((Expression) keys.head()).dataType().equals(DataTypes.LongType);
-    boolean on = !"false".equalsIgnoreCase(hashed.conf().getConfString(SETTING, "true"));
-    return on && !number && leavesOut(hashed);
+    return Switch.isOn(hashed.conf(), SETTING) && !number && leavesOut(hashed);
   }
 
   private static boolean leavesOut(SparkPlan rows) {

@@ -36,7 +36,7 @@ final class LargerSideHashed extends SparkStrategy {
   }
 
   public Seq apply(LogicalPlan plan) {
-    if (!(plan instanceof Join) || "false".equalsIgnoreCase(plan.conf().getConfString(SETTING, "true"))) {
+    if (!(plan instanceof Join) || !Switch.isOn(plan.conf(), SETTING)) {
       return LEFT_TO_SPARK;
     }
     Join join = (Join) plan;

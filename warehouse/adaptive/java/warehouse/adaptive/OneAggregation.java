@@ -29,7 +29,7 @@ public final class OneAggregation extends ColumnarRule {
 
   private static final class Once extends Rule {
     public TreeNode apply(TreeNode plan) {
-      return "false".equalsIgnoreCase(conf().getConfString(SETTING, "true")) ? plan : new Aggregations().of((SparkPlan) plan);
+      return Switch.isOn(conf(), SETTING) ? new Aggregations().of((SparkPlan) plan) : plan;
     }
   }
 

@@ -28,7 +28,7 @@ public final class OneShuffle extends Rule {
   private static final String SETTING = "warehouse.distribution";
 
   public TreeNode apply(TreeNode plan) {
-    return "false".equalsIgnoreCase(conf().getConfString(SETTING, "true")) ? plan : once((SparkPlan) plan);
+    return Switch.isOn(conf(), SETTING) ? once((SparkPlan) plan) : plan;
   }
 
   private static SparkPlan once(SparkPlan plan) {

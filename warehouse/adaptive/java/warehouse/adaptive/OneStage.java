@@ -25,7 +25,7 @@ public final class OneStage extends ColumnarRule {
 
   private static final class Fused extends Rule {
     public TreeNode apply(TreeNode plan) {
-      return "false".equalsIgnoreCase(conf().getConfString(SETTING, "true")) ? plan : new Joins().of((SparkPlan) plan);
+      return Switch.isOn(conf(), SETTING) ? new Joins().of((SparkPlan) plan) : plan;
     }
   }
 
