@@ -78,5 +78,6 @@ def code_of_join(engine: Engine, query: str) -> str:
     frame.collect()
     debug = getattr(getattr(engine.spark._jvm.org.apache.spark.sql.execution.debug, "package$"), "MODULE$")
     whole = debug.codegenString(frame._jdf.queryExecution().executedPlan())
-    (join,) = [part for part in whole.split("== Subtree ") if ".buildHashedRelation(" in part]
+    made = (".buildHashedRelation(", "takingRows")
+    (join,) = [part for part in whole.split("== Subtree ") if any(its in part for its in made)]
     return join

@@ -71,7 +71,8 @@ FEATURES = {
     "spark.warehouse.join.smallSideFirst": "false", "warehouse.pruning": "false", "warehouse.distribution": "false",
     "warehouse.statistics": "false", "warehouse.aggregation.once": "false", "warehouse.like.pieces": "false",
     "warehouse.join.largerSideHashed": "false", "warehouse.join.fused": "false", "warehouse.unpacking": "false",
-    "warehouse.join.keyFilter": "false", "warehouse.packing": "false", "spark.sql.adaptive.enabled": "false",
+    "warehouse.join.keyFilter": "false", "warehouse.join.byNumber": "false", "warehouse.packing": "false",
+    "spark.sql.adaptive.enabled": "false",
 }  # fmt: skip
 SWITCHES = {
     "everything off": FEATURES,

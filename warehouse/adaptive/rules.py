@@ -11,13 +11,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from warehouse.execution.java_sources import keep, load
+from pyspark.sql import SparkSession
+
+from warehouse.execution.java_sources import jar, keep, load
 
 SOURCES = Path(__file__).parent / "java"
 SETTING = "spark.warehouse.join.smallSideFirst"
 """``SET spark.warehouse.join.smallSideFirst = false`` leaves the order of a join's sides to Spark."""
 
 _INJECTION = "warehouse.adaptive.Injection"
+_IN_TASKS = "warehouse/adaptive/tasks"
+"""The package whose classes run in tasks."""
 
 
 def compiled(gateway: Any, ahead: Callable[[Any], None]) -> Future[Any]:
@@ -40,3 +44,16 @@ def compiled(gateway: Any, ahead: Callable[[Any], None]) -> Future[Any]:
 def give(gateway: Any, session: Any) -> None:
     """Give the rules to a Java session that has done nothing yet, and so to all that come from it."""
     load(gateway, SOURCES, _INJECTION).newInstance().into(session.extensions())
+
+
+def ship(spark: SparkSession) -> bool:
+    """Give tasks the classes that are for them; joins do without until then.
+
+    Returns:
+        whether they have them: in the first engine of all these are compiled a while after the first statement.
+    """
+    packed = jar(SOURCES, _IN_TASKS)
+    if packed:
+        spark.sparkContext._jsc.addJar(str(packed))
+        load(spark.sparkContext._gateway, SOURCES, _INJECTION).newInstance().shipped()
+    return packed is not None

@@ -191,7 +191,7 @@ class Engine:
             WarehouseError: one cannot be planned, failed, or was cancelled.
         """
         for source in _sources(text, name):
-            self.kept.begin(self.spark)
+            self._shared.begin(self.spark)
             with self._cancelling.statement():
                 statement = parse(source)
                 with self._shared.claims.of(statement, lambda: self._planner.schema, self._cancelling.asked):

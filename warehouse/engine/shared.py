@@ -7,6 +7,7 @@ from weakref import WeakSet
 
 from pyspark.sql import SparkSession
 
+from warehouse.adaptive import rules
 from warehouse.catalog.started import Started
 from warehouse.catalog.store import Catalog
 from warehouse.catalog.udfs import Udfs
@@ -57,6 +58,12 @@ class Shared:
         common = Common(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
         self.tables = StreamingTables(common)
         self.tables.mend(moved)
+        self._joins_shipped = False
+
+    def begin(self, session: SparkSession) -> None:
+        """Do what waits for a statement: Spark's tasks get what is ours once it is compiled, tables go into memory."""
+        self.kept.begin(session)
+        self._joins_shipped = self._joins_shipped or rules.ship(session)
 
     def learning_in(self, spark: SparkSession) -> Learning:
         """Return machine learning in a session: models make views and functions, each in a session of theirs."""

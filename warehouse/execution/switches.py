@@ -8,6 +8,7 @@ SWITCHES = {
     "warehouse.aggregation.once": "Whether an aggregation runs in one task where its rows are all there already.",
     "warehouse.distribution": "Whether DISTRIBUTE BY holds: of what is written, and of what is read and joined.",
     "warehouse.gathering": "Whether one tally counts what Delta's statistics of a column are.",
+    "warehouse.join.byNumber": "Whether a join in place keeps rows in the order of their keys where these are numbers.",
     "warehouse.join.fused": "Whether a join in place reads and looks up rows in one piece of generated code.",
     "warehouse.join.keyFilter": "Whether a join in place asks a filter of the hashed keys before it looks a row up.",
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",

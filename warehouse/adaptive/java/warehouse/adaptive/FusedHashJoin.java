@@ -61,6 +61,9 @@ public final class FusedHashJoin extends ShuffledHashJoinExec {
   }
 
   public HashedRelationInfo prepareRelation(CodegenContext context) {
+    if (ByNumber.suits(own)) {
+      return ByNumber.relation(context, own);
+    }
     HashedRelationInfo relation = own.prepareRelation(context);
     filter = KeyFilter.pays(buildPlan(), buildBoundKeys())
         ? new KeyFilter(context, relation.relationTerm(), buildBoundKeys()) : null;

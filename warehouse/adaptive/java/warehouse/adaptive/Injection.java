@@ -16,6 +16,11 @@ public final class Injection {
     extensions.injectColumnar(new Fused());
   }
 
+  /** To be called when tasks have the classes that are for them. */
+  public void shipped() {
+    ByNumber.shipped = true;
+  }
+
   private static final class Hashed extends AbstractFunction1 {
     public Object apply(Object session) {
       return new LargerSideHashed((SparkSession) session);

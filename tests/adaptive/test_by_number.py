@@ -1,0 +1,100 @@
+"""A join in place keeps rows in the order of their keys where these are numbers; the answers are Spark's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.adaptive.conftest import answered, code_of_join, settings
+from tests.soak import soaked
+from tests.statements import rows_of
+from warehouse.engine import Engine
+
+OFF = {"warehouse.join.byNumber": "false"}
+PLACED = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
+KEYS = {
+    "even": "id % 3000",
+    "few": "id % 3",
+    "one": "7L",
+    "together": "if(id % 2 = 0, id % 1000, 4611686018427387904 + id % 1000)",
+    "apart": "(id % 3000) * 1099511627776",
+    "ends": "CASE id % 4 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807 ELSE id % 3000 - 1500 END",
+    "hashes": "xxhash64(id % 3000)",
+    "integer": "CAST(id % 3000 - 1500 AS INT)",
+    "date": "date_add(DATE '1960-01-01', CAST(id % 3000 AS INT))",
+}
+"""By how the numbers lie: at one place or two many of them, a few, at all; as far apart as there are numbers."""
+
+QUERIES = {
+    "inner": "SELECT m.v, f.w FROM many m JOIN few f ON m.{0} = f.{0} WHERE f.w % 100 < 7 AND m.v % 100 < 30",
+    "left": "SELECT m.v, f.w FROM many m LEFT JOIN few f ON m.{0} = f.{0} AND f.w % 100 > m.v % 100 + 60 WHERE m.v % 9 = 1",
+    "right": "SELECT m.v, f.w FROM few f RIGHT JOIN many m ON m.{0} = f.{0} AND f.w % 100 = 3 WHERE m.v % 9 = 1",
+    "semi": "SELECT m.v FROM many m LEFT SEMI JOIN few f ON m.{0} = f.{0} AND f.w % 7 > m.v % 7",
+    "anti": "SELECT m.v FROM many m LEFT ANTI JOIN few f ON m.{0} = f.{0} AND f.w % 7 > m.v % 7",
+    "sums": "SELECT count(*), sum(m.v), sum(f.w), max(f.said) FROM many m JOIN few f ON m.{0} = f.{0}",
+    "nothing": "SELECT m.v, f.w FROM many m JOIN few f ON m.{0} = f.{0} WHERE f.w < 0",
+}
+SOME = ("inner", "left", "sums")
+COMMON = ("even", "together", "ends")
+
+
+@pytest.fixture(scope="module")
+def pair(engine: Engine) -> Iterator[Engine]:
+    keys = ", ".join(f"if(id % 31 = 0, NULL, {sql}) AS {kind}" for kind, sql in KEYS.items())
+    made = f"""CREATE SCHEMA numbered; USE numbered;
+        CREATE TABLE source AS SELECT {keys}, id AS v FROM range(0, 6000, 1, 4);
+        CREATE TABLE other AS SELECT {keys}, id AS w, concat('other ', id) AS said FROM range(2000, 6000, 1, 4)"""
+    placed = [
+        f"""CREATE SCHEMA numbered_{kind}; USE numbered_{kind};
+        CREATE TABLE many AS SELECT {kind}, v FROM numbered.source DISTRIBUTE BY {kind};
+        CREATE TABLE few TBLPROPERTIES ('copartition' = 'many')
+        AS SELECT {kind}, w, said FROM numbered.other DISTRIBUTE BY {kind}"""
+        for kind in KEYS
+    ]
+    rows_of(engine, "; ".join((made, *placed)))
+    with settings(engine, PLACED):
+        yield engine
+    schemas = ("numbered", *(f"numbered_{kind}" for kind in KEYS))
+    rows_of(engine, "; ".join(("USE default", *(f"DROP SCHEMA {schema} CASCADE" for schema in schemas))))
+
+
+@pytest.mark.parametrize("query", [q if q in SOME else soaked(q) for q in QUERIES])
+@pytest.mark.parametrize("kind", [k if k in COMMON else soaked(k) for k in KEYS])
+def test_rows_are_the_same(pair: Engine, kind: str, query: str) -> None:
+    rows_of(pair, f"USE numbered_{kind}")
+    text = QUERIES[query].format(kind)
+    plan, rows = answered(pair, text)
+    assert "ShuffledHashJoin" in plan
+    with settings(pair, OFF):
+        assert answered(pair, text)[1] == rows
+    with settings(pair, {"warehouse.distribution": "false"}):
+        assert answered(pair, text)[1] == rows
+    assert rows or query == "nothing"
+
+
+def test_it_is_done_where_the_key_is_a_number_and_every_row_counts(pair: Engine) -> None:
+    rows_of(pair, "USE numbered_even")
+    for q in ("inner", "left", "semi"):
+        assert "takingRows" in code_of_join(pair, QUERIES[q].format("even")), q
+    assert "takingRows" not in code_of_join(pair, "SELECT v FROM many m LEFT SEMI JOIN few f ON m.even = f.even")
+    texts = "SELECT * FROM many m JOIN few f ON m.even = f.even AND string(m.v) = f.said"
+    assert "takingRows" not in code_of_join(pair, texts)
+    with settings(pair, OFF):
+        assert "takingRows" not in code_of_join(pair, QUERIES["inner"].format("even"))
+
+
+def test_rows_that_take_more_memory_than_there_was_at_first(pair: Engine) -> None:
+    rows_of(
+        pair,
+        """USE numbered;
+        CREATE TABLE long AS SELECT id DIV 2 AS k, id AS v FROM range(9000) DISTRIBUTE BY k;
+        CREATE TABLE wide TBLPROPERTIES ('copartition' = 'long') AS
+        SELECT id % 5000 AS k, repeat(string(id % 10), CAST(id % 1000 AS INT)) AS t FROM range(20000) DISTRIBUTE BY k""",
+    )
+    text = "SELECT v, md5(t), length(t) FROM wide RIGHT JOIN long USING (k)"
+    assert "takingRows" in code_of_join(pair, text)
+    _, rows = answered(pair, text)
+    with settings(pair, {"warehouse.distribution": "false"}):
+        assert answered(pair, text)[1] == rows
+    assert len(rows) == 36000
