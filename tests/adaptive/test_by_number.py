@@ -28,7 +28,7 @@ KEYS = {
 
 QUERIES = {
     "inner": "SELECT m.v, f.w FROM many m JOIN few f ON m.{0} = f.{0} WHERE f.w % 100 < 7 AND m.v % 100 < 30",
-    "left": "SELECT m.v, f.w FROM many m LEFT JOIN few f ON m.{0} = f.{0} AND f.w % 100 > m.v % 100 + 60 WHERE m.v % 9 = 1",
+    "left": "SELECT m.v, f.w FROM many m LEFT JOIN few f ON m.{0} = f.{0} AND f.w % 100 > m.v % 100 + 60 WHERE v % 9 = 1",
     "right": "SELECT m.v, f.w FROM few f RIGHT JOIN many m ON m.{0} = f.{0} AND f.w % 100 = 3 WHERE m.v % 9 = 1",
     "semi": "SELECT m.v FROM many m LEFT SEMI JOIN few f ON m.{0} = f.{0} AND f.w % 7 > m.v % 7",
     "anti": "SELECT m.v FROM many m LEFT ANTI JOIN few f ON m.{0} = f.{0} AND f.w % 7 > m.v % 7",
@@ -90,7 +90,7 @@ def test_rows_that_take_more_memory_than_there_was_at_first(pair: Engine) -> Non
         """USE numbered;
         CREATE TABLE long AS SELECT id DIV 2 AS k, id AS v FROM range(9000) DISTRIBUTE BY k;
         CREATE TABLE wide TBLPROPERTIES ('copartition' = 'long') AS
-        SELECT id % 5000 AS k, repeat(string(id % 10), CAST(id % 1000 AS INT)) AS t FROM range(20000) DISTRIBUTE BY k""",
+        SELECT id % 5000 AS k, repeat(string(id % 10), int(id % 1000)) AS t FROM range(20000) DISTRIBUTE BY k""",
     )
     text = "SELECT v, md5(t), length(t) FROM wide RIGHT JOIN long USING (k)"
     assert "takingRows" in code_of_join(pair, text)
