@@ -28,7 +28,7 @@ KEYS = {
 
 QUERIES = {
     "inner": "SELECT m.v, f.w FROM many m JOIN few f ON m.{0} = f.{0} WHERE f.w % 100 < 7 AND m.v % 100 < 30",
-    "left": "SELECT m.v, f.w FROM many m LEFT JOIN few f ON m.{0} = f.{0} AND f.w % 100 > m.v % 100 + 60 WHERE v % 9 = 1",
+    "left": "SELECT m.v, f.w FROM many m LEFT JOIN few f ON m.{0} = f.{0} AND f.w % 100 > v % 100 + 60 WHERE v % 9 = 1",
     "right": "SELECT m.v, f.w FROM few f RIGHT JOIN many m ON m.{0} = f.{0} AND f.w % 100 = 3 WHERE m.v % 9 = 1",
     "semi": "SELECT m.v FROM many m LEFT SEMI JOIN few f ON m.{0} = f.{0} AND f.w % 7 > m.v % 7",
     "anti": "SELECT m.v FROM many m LEFT ANTI JOIN few f ON m.{0} = f.{0} AND f.w % 7 > m.v % 7",
