@@ -84,6 +84,20 @@ def test_it_is_done_where_the_key_is_a_number_and_every_row_counts(pair: Engine)
         assert "takingRows" not in code_of_join(pair, QUERIES["inner"].format("even"))
 
 
+def test_also_in_memory(pair: Engine) -> None:
+    """Tables of nothing but numbers, too, of which Spark would read a row at a time."""
+    rows_of(pair, "USE numbered_together")
+    texts = [QUERIES[q].format("together") for q in SOME]
+    expected = [answered(pair, text)[1] for text in texts]
+    rows_of(pair, "CACHE TABLE many; CACHE TABLE few")
+    try:
+        for text, rows in zip(texts, expected, strict=True):
+            assert "takingRows" in code_of_join(pair, text)
+            assert answered(pair, text)[1] == rows
+    finally:
+        rows_of(pair, "UNCACHE TABLE many; UNCACHE TABLE few")
+
+
 def test_rows_that_take_more_memory_than_there_was_at_first(pair: Engine) -> None:
     rows_of(
         pair,

@@ -86,9 +86,12 @@ public class MemoryScan extends InMemoryTableScanExec {
     return made;
   }
 
-  /** Whether columns can be given as vectors that unpack themselves: Spark has none for them, and tasks know ours. */
+  /**
+   * Whether columns can be given as vectors that unpack themselves, which tasks know. Spark has vectors for numbers alone,
+   * and where it may choose, as it may there, it reads one row after the other.
+   */
   private static boolean unpacks(InMemoryTableScanExec scan) {
-    return Gathering.ready && Layouts.on(scan.session(), UNPACKING) && !scan.supportsColumnar()
+    return Gathering.ready && Layouts.on(scan.session(), UNPACKING)
         && scan.conf().cacheVectorizedReaderEnabled() && !scan.attributes().isEmpty()
         && Packers.known(scan.relation().cacheBuilder().serializer()) && Packed.reads(scan.attributes());
   }
