@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.statements import rows_of
 from warehouse.engine import Engine
 
 TABLES = """
@@ -39,6 +40,16 @@ def settings(engine: Engine, values: dict[str, str]) -> Iterator[None]:
                 engine.spark.conf.unset(name)
             else:
                 engine.spark.conf.set(name, old)
+
+
+@contextmanager
+def in_memory(engine: Engine, *tables: str) -> Iterator[None]:
+    """Within this, tables are in memory."""
+    rows_of(engine, "; ".join(f"CACHE TABLE {table}" for table in tables))
+    try:
+        yield
+    finally:
+        rows_of(engine, "; ".join(f"UNCACHE TABLE {table}" for table in tables))
 
 
 def answered(engine: Engine, query: str) -> tuple[str, list[str]]:

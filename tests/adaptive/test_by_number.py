@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, settings
+from tests.adaptive.conftest import answered, code_of_join, in_memory, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -89,13 +89,10 @@ def test_also_in_memory(pair: Engine) -> None:
     rows_of(pair, "USE numbered_together")
     texts = [QUERIES[q].format("together") for q in SOME]
     expected = [answered(pair, text)[1] for text in texts]
-    rows_of(pair, "CACHE TABLE many; CACHE TABLE few")
-    try:
+    with in_memory(pair, "many", "few"):
         for text, rows in zip(texts, expected, strict=True):
             assert "takingRows" in code_of_join(pair, text)
             assert answered(pair, text)[1] == rows
-    finally:
-        rows_of(pair, "UNCACHE TABLE many; UNCACHE TABLE few")
 
 
 def test_rows_that_take_more_memory_than_there_was_at_first(pair: Engine) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, settings
+from tests.adaptive.conftest import answered, code_of_join, in_memory, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -104,13 +104,10 @@ def test_a_limit_gets_its_rows(pair: Engine) -> None:
 
 def test_also_in_memory(pair: Engine) -> None:
     before = {name: answered(pair, QUERIES[name])[1] for name in SOME}
-    rows_of(pair, "CACHE TABLE lines; CACHE TABLE orders")
-    try:
+    with in_memory(pair, "lines", "orders"):
         assert "columnartorow" in code_of_join(pair, QUERIES["sums"])
         for name, expected in before.items():
             assert answered(pair, QUERIES[name])[1] == expected, name
-    finally:
-        rows_of(pair, "UNCACHE TABLE lines; UNCACHE TABLE orders")
 
 
 def test_explain_analyze_counts_its_rows(pair: Engine) -> None:

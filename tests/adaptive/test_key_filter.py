@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, settings
+from tests.adaptive.conftest import answered, code_of_join, in_memory, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -83,10 +83,7 @@ def test_also_in_memory(pair: Engine) -> None:
     rows_of(pair, "USE filtered_text")
     texts = [QUERIES[q].format("text") for q in ("inner", "left", "range")]
     expected = [answered(pair, text)[1] for text in texts]
-    rows_of(pair, "CACHE TABLE many; CACHE TABLE few")
-    try:
+    with in_memory(pair, "many", "few"):
         for text, rows in zip(texts, expected, strict=True):
             assert "keyFilter" in code_of_join(pair, text)
             assert answered(pair, text)[1] == rows
-    finally:
-        rows_of(pair, "UNCACHE TABLE many; UNCACHE TABLE few")

@@ -134,6 +134,7 @@ class Engine:
 
         For a process that stays. Others leave them as they are, to be resumed by the next one that does.
         """
+        self._shared.begin(self.spark)
         resumed, started = [], self._shared.started
         for name, every in started.all().items():
             entry = next((e for e in self.catalog.streaming_tables() if e.qualified == name), None)

@@ -9,7 +9,7 @@ from warehouse.language.intervals import interval
 from warehouse.language.keeping import kept
 from warehouse.language.keywords import TAILS, starts_query
 from warehouse.language.query import query_shape
-from warehouse.language.relations import option_list, watermark_clause
+from warehouse.language.relations import option_list, refuse_watermark_for, watermark_clause
 from warehouse.language.statements import (
     CreateStream,
     CreateStreamingTable,
@@ -129,7 +129,10 @@ def _create_stream(cursor: Cursor, replace: bool) -> CreateStream:
     if cursor.token.upper == "(":
         if cursor.tokens[cursor.closing(cursor.at)].kind is Kind.END:
             fail("WAREHOUSE_UNCLOSED", cursor.here(), clause="CREATE STREAM", example=STREAM_EXAMPLE)
+        first = cursor.at
         columns = cursor.skip_brackets()
+        for at in range(first, cursor.at):
+            refuse_watermark_for(cursor, at)
     once = _Once(cursor)
     provider: Name | None = None
     options: tuple[tuple[str, str], ...] = ()

@@ -303,6 +303,7 @@ class Relations:
         options = _options(cursor) if cursor.sees("WITH", "(") else ()
         if cursor.accept("IDENTIFIED", "BY"):
             cursor.take()
+        refuse_watermark_for(cursor, cursor.at)
         watermark = self._watermark(end)
         alias = self._alias(end)
         if alias is not None and self._watermark_here(end):
@@ -402,6 +403,7 @@ class Relations:
 def watermark_clause(cursor: Cursor, end: int) -> Watermark:
     """Return the clause at the cursor, which stands on WATERMARK."""
     first = cursor.at
+    refuse_watermark_for(cursor, first)
     cursor.take()
     column = cursor.at
     walk(cursor, end, lambda c: c.token.upper in ("DELAY", "INTERVAL"), commas=False)
@@ -414,6 +416,13 @@ def watermark_clause(cursor: Cursor, end: int) -> Watermark:
     cursor.expect("OF", "WATERMARK", _WATERMARK)
     delay = interval(cursor, "WATERMARK … DELAY OF", _WATERMARK)
     return Watermark(column_span, delay, cursor.span(first), name)
+
+
+def refuse_watermark_for(cursor: Cursor, at: int) -> None:
+    """Fail where ``WATERMARK FOR column`` begins at a token, which is Flink's spelling of it."""
+    word, column = (cursor.tokens[min(at + ahead, len(cursor.tokens) - 1)] for ahead in (1, 2))
+    if cursor.tokens[at].upper == "WATERMARK" and word.upper == "FOR" and column.is_name and column.upper != "DELAY":
+        fail("WAREHOUSE_WATERMARK_FOR", cursor.span(at, at + 3), column=column.text)
 
 
 def _argument(cursor: Cursor, function: str, kind: Kind, span: Span) -> Name | None:
