@@ -96,6 +96,11 @@ public class MemoryScan extends InMemoryTableScanExec {
         && Packers.known(scan.relation().cacheBuilder().serializer()) && Packed.reads(scan.attributes());
   }
 
+  /** In plans it bears the name of Spark's. */
+  public String nodeName() {
+    return new InMemoryTableScanExec(attributes(), predicates(), relation()).nodeName();
+  }
+
   public boolean supportsColumnar() {
     return super.supportsColumnar() || unpacks;
   }
