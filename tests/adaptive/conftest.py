@@ -42,6 +42,36 @@ def settings(engine: Engine, values: dict[str, str]) -> Iterator[None]:
                 engine.spark.conf.set(name, old)
 
 
+PLACED = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
+"""On a big machine, too, joins in place are by hashing."""
+
+
+@contextmanager
+def partners(engine: Engine, schema: str, keys: dict[str, str], many: str, few: str) -> Iterator[None]:
+    """Within this there are tables ``many`` and ``few``, partners by each of some keys, in a schema for each.
+
+    Args:
+        engine: makes them.
+        schema: the schemas are called by it, ``_`` and the key's name.
+        keys: SQL of each key, by its name.
+        many, few: the other columns of each, and the rows: ``id AS v FROM range(9)``.
+    """
+    columns = ", ".join(f"{sql} AS {kind}" for kind, sql in keys.items())
+    made = f"""CREATE SCHEMA {schema}; USE {schema};
+        CREATE TABLE source AS SELECT {columns}, {many}; CREATE TABLE other AS SELECT {columns}, {few}"""
+    placed = [
+        f"""CREATE SCHEMA {schema}_{kind}; USE {schema}_{kind};
+        CREATE TABLE many AS SELECT * FROM {schema}.source DISTRIBUTE BY {kind};
+        CREATE TABLE few TBLPROPERTIES ('copartition' = 'many') AS SELECT * FROM {schema}.other DISTRIBUTE BY {kind}"""
+        for kind in keys
+    ]
+    rows_of(engine, "; ".join((made, *placed)))
+    with settings(engine, PLACED):
+        yield
+    schemas = (schema, *(f"{schema}_{kind}" for kind in keys))
+    rows_of(engine, "; ".join(("USE default", *(f"DROP SCHEMA {name} CASCADE" for name in schemas))))
+
+
 @contextmanager
 def in_memory(engine: Engine, *tables: str) -> Iterator[None]:
     """Within this, tables are in memory."""

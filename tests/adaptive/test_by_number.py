@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, in_memory, settings
+from tests.adaptive.conftest import answered, code_of_join, in_memory, partners, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
 
 OFF = {"warehouse.join.byNumber": "false"}
-PLACED = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
 KEYS = {
     "even": "id % 3000",
     "few": "id % 3",
@@ -41,22 +40,10 @@ COMMON = ("even", "together", "ends")
 
 @pytest.fixture(scope="module")
 def pair(engine: Engine) -> Iterator[Engine]:
-    keys = ", ".join(f"if(id % 31 = 0, NULL, {sql}) AS {kind}" for kind, sql in KEYS.items())
-    made = f"""CREATE SCHEMA numbered; USE numbered;
-        CREATE TABLE source AS SELECT {keys}, id AS v FROM range(0, 6000, 1, 4);
-        CREATE TABLE other AS SELECT {keys}, id AS w, concat('other ', id) AS said FROM range(2000, 6000, 1, 4)"""
-    placed = [
-        f"""CREATE SCHEMA numbered_{kind}; USE numbered_{kind};
-        CREATE TABLE many AS SELECT {kind}, v FROM numbered.source DISTRIBUTE BY {kind};
-        CREATE TABLE few TBLPROPERTIES ('copartition' = 'many')
-        AS SELECT {kind}, w, said FROM numbered.other DISTRIBUTE BY {kind}"""
-        for kind in KEYS
-    ]
-    rows_of(engine, "; ".join((made, *placed)))
-    with settings(engine, PLACED):
+    keys = {kind: f"if(id % 31 = 0, NULL, {sql})" for kind, sql in KEYS.items()}
+    few = "id AS w, concat('other ', id) AS said FROM range(2000, 6000, 1, 4)"
+    with partners(engine, "numbered", keys, "id AS v FROM range(0, 6000, 1, 4)", few):
         yield engine
-    schemas = ("numbered", *(f"numbered_{kind}" for kind in KEYS))
-    rows_of(engine, "; ".join(("USE default", *(f"DROP SCHEMA {schema} CASCADE" for schema in schemas))))
 
 
 @pytest.mark.parametrize("query", [q if q in SOME else soaked(q) for q in QUERIES])
@@ -82,6 +69,16 @@ def test_it_is_done_where_the_key_is_a_number_and_every_row_counts(pair: Engine)
     assert "takingRows" not in code_of_join(pair, texts)
     with settings(pair, OFF):
         assert "takingRows" not in code_of_join(pair, QUERIES["inner"].format("even"))
+
+
+def test_two_keys_that_fit_into_a_number_are_one(pair: Engine) -> None:
+    rows_of(pair, "USE numbered_integer")
+    text = "SELECT v, w FROM many m JOIN few f ON m.integer = f.integer AND int(v % 5) - 2 = int(w % 5) - 2"
+    assert "takingRows" in code_of_join(pair, text)
+    _, rows = answered(pair, text)
+    with settings(pair, {"warehouse.distribution": "false"}):
+        assert answered(pair, text)[1] == rows
+    assert rows
 
 
 def test_also_in_memory(pair: Engine) -> None:

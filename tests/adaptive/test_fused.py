@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, in_memory, settings
+from tests.adaptive.conftest import PLACED, answered, code_of_join, in_memory, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -48,8 +48,6 @@ QUERIES = {
     "nothing": "SELECT l.v, o.w FROM lines l JOIN orders o ON l.k = o.k WHERE o.total < 0",
 }
 SOME = ("inner", "sums", "left", "exists", "sent below", "twice")
-PLACED = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
-"""On a big machine, too, joins in place are by hashing."""
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, in_memory, settings
+from tests.adaptive.conftest import answered, code_of_join, in_memory, partners, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
 
 OFF = {"warehouse.join.keyFilter": "false"}
-PLACED = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
 KEYS = {
     "text": "if(id % 31 = 0, NULL, concat('key ', id % 3000))",
     "decimal": "if(id % 31 = 0, NULL, CAST(id % 3000 / 4 AS DECIMAL(24, 2)))",
@@ -37,21 +36,10 @@ QUERIES = {
 
 @pytest.fixture(scope="module")
 def pair(engine: Engine) -> Iterator[Engine]:
-    keys = ", ".join(f"{sql} AS {kind}" for kind, sql in KEYS.items())
-    made = f"""CREATE SCHEMA filtered; USE filtered;
-        CREATE TABLE source AS SELECT {keys}, id AS v, concat('Line ', id % 13) AS note FROM range(0, 9000, 1, 4);
-        CREATE TABLE other AS SELECT {keys}, id AS w, concat('LINE ', id % 40) AS said FROM range(2000, 6000, 1, 4)"""
-    placed = [
-        f"""CREATE SCHEMA filtered_{kind}; USE filtered_{kind};
-        CREATE TABLE many AS SELECT * FROM filtered.source DISTRIBUTE BY {kind};
-        CREATE TABLE few TBLPROPERTIES ('copartition' = 'many') AS SELECT * FROM filtered.other DISTRIBUTE BY {kind}"""
-        for kind in KEYS
-    ]
-    rows_of(engine, "; ".join((made, *placed)))
-    with settings(engine, PLACED):
+    many = "id AS v, concat('Line ', id % 13) AS note FROM range(0, 9000, 1, 4)"
+    few = "id AS w, concat('LINE ', id % 40) AS said FROM range(2000, 6000, 1, 4)"
+    with partners(engine, "filtered", KEYS, many, few):
         yield engine
-    schemas = ("filtered", *(f"filtered_{kind}" for kind in KEYS))
-    rows_of(engine, "; ".join(("USE default", *(f"DROP SCHEMA {schema} CASCADE" for schema in schemas))))
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -13,7 +13,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from warehouse.execution.java_sources import jar, keep, load
+from warehouse.execution import java_sources
+from warehouse.execution.java_sources import keep, load
 
 SOURCES = Path(__file__).parent / "java"
 SETTING = "spark.warehouse.join.smallSideFirst"
@@ -52,8 +53,7 @@ def ship(spark: SparkSession) -> bool:
     Returns:
         whether they have them: in the first engine of all these are compiled a while after the first statement.
     """
-    packed = jar(SOURCES, _IN_TASKS)
-    if packed:
-        spark.sparkContext._jsc.addJar(str(packed))
+    shipped = java_sources.ship(spark, SOURCES, _IN_TASKS)
+    if shipped:
         load(spark.sparkContext._gateway, SOURCES, _INJECTION).newInstance().shipped()
-    return packed is not None
+    return shipped

@@ -88,6 +88,14 @@ def jar(sources: Path, package: str) -> Path | None:
         return None
 
 
+def ship(spark: Any, sources: Path, package: str) -> bool:
+    """Give tasks the classes of a package; say whether they have them: not as long as ``jar`` has none."""
+    packed = jar(sources, package)
+    if packed:
+        spark.sparkContext._jsc.addJar(str(packed))
+    return packed is not None
+
+
 def _loader(gateway: Any, sources: Path, *kept: Path) -> Any:
     view = gateway.jvm
     folders = gateway.new_array(view.java.io.File, 1)

@@ -87,8 +87,7 @@ class KeptTables:
         while; until then Delta gathers the same.
         """
         with self._guard:
-            if not self._gathers and (jar := java_sources.jar(SOURCES, _IN_TASKS)):
-                spark.sparkContext._jsc.addJar(str(jar))
+            if not self._gathers and java_sources.ship(spark, SOURCES, _IN_TASKS):
                 self._layouts.gather()
                 self._gathers = True
             if self._begun:

@@ -92,6 +92,7 @@ class StreamingTables:
 
     def mend(self, moved: bool) -> None:
         """Sweep what a killed process left half made; write the views anew when the folder was moved."""
+        spark = self.common.spark
         for entry in self.catalog.streaming_tables():
             if entry.distribution:
                 self.common.keeper.open(table_folder(self.home, entry) / "panes")
@@ -99,14 +100,12 @@ class StreamingTables:
         left_over = [f.name for f in (self.home / "streaming").glob("*") if f.name not in known]
         for entry in self.catalog.streaming_tables():
             mark = self.installation.mark(entry)
-            if moved or left_over or mark.exists() or not self.common.spark.catalog.tableExists(entry.qualified):
-                self.common.spark.sql(
-                    f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}"
-                )  # dropped with its views
+            if moved or left_over or mark.exists() or not spark.catalog.tableExists(entry.qualified):
+                spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}")  # dropped with its views
                 self.installation.make_view(entry)
             mark.unlink(missing_ok=True)
         for stream in self.catalog.streams():
-            sources.ensure_relation(self.common.spark, stream)
+            sources.ensure_relation(spark, stream)
         faults.passed("views_mended")
         for identity in left_over:
             self._discard(identity)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.types.DataTypes;
 import scala.Function1;
+import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction1;
 import warehouse.adaptive.tasks.TakingRows;
 
@@ -22,9 +23,13 @@ final class ByNumber {
 
   /** Whether a join can do so. Spark keeps one row of a key where more of them change nothing, and nothing else does. */
   static boolean suits(ShuffledHashJoinExec join) {
-    return shipped && join.buildBoundKeys().size() == 1 && !join.ignoreDuplicatedKey()
-        && ((Expression) join.buildBoundKeys().head()).dataType().equals(DataTypes.LongType)
+    return shipped && isNumber(join.buildBoundKeys()) && !join.ignoreDuplicatedKey()
         && Switch.isOn(join.conf(), SETTING);
+  }
+
+  /** Whether a join's keys, as Spark looks them up, are a single number; it makes one of several that fit into it. */
+  static boolean isNumber(Seq keys) {
+    return keys.size() == 1 && ((Expression) keys.head()).dataType().equals(DataTypes.LongType);
   }
 
   static HashedRelationInfo relation(CodegenContext context, ShuffledHashJoinExec join) {

@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.execution.FilterExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.joins.HashedRelation;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.util.collection.BitSet;
 import scala.Tuple2;
 import scala.collection.Iterator;
@@ -49,8 +48,7 @@ final class KeyFilter {
 
   /** Whether one pays: most rows likely are not hashed, and a key is not a single number, which Spark takes as it is. */
   static boolean pays(SparkPlan hashed, Seq keys) {
-    boolean number = keys.size() == 1 && ((Expression) keys.head()).dataType().equals(DataTypes.LongType);
-    return Switch.isOn(hashed.conf(), SETTING) && !number && leavesOut(hashed);
+    return Switch.isOn(hashed.conf(), SETTING) && !ByNumber.isNumber(keys) && leavesOut(hashed);
   }
 
   private static boolean leavesOut(SparkPlan rows) {

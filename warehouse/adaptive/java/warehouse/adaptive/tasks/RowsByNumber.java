@@ -49,8 +49,6 @@ public final class RowsByNumber extends MemoryConsumer implements HashedRelation
   private long origin;
   private long factor;
   private int shift;
-  private boolean unique = true;
-
   private final Matches matches = new Matches();
   private UnsafeRow match;
   private boolean asked;
@@ -113,7 +111,6 @@ public final class RowsByNumber extends MemoryConsumer implements HashedRelation
     places = allocateArray(number);
     places.zeroOut();
     placesInUse = number;
-    unique = true;
     for (long row = FIRST; row < end; row += ROW + word(row + SIZE)) {
       long key = word(row + KEY);
       long place = place(key);
@@ -132,7 +129,6 @@ public final class RowsByNumber extends MemoryConsumer implements HashedRelation
         set(row + NEXT_ROW, 0);
         Platform.putLong(places.getBaseObject(), places.getBaseOffset() + 8 * place, row);
       } else {
-        unique = false;
         set(row + NEXT_ROW, word(same + NEXT_ROW));
         set(same + NEXT_ROW, row);
       }
@@ -190,20 +186,9 @@ public final class RowsByNumber extends MemoryConsumer implements HashedRelation
     }
   }
 
-  public InternalRow getValue(long key) {
-    return get(key) == null ? null : (InternalRow) matches.next();
-  }
-
-  public Iterator get(InternalRow key) {
-    return key.isNullAt(0) ? null : get(key.getLong(0));
-  }
-
-  public InternalRow getValue(InternalRow key) {
-    return key.isNullAt(0) ? null : getValue(key.getLong(0));
-  }
-
+  /** Not known, and not asked for by generated code, which takes all rows of a key. */
   public boolean keyIsUnique() {
-    return unique;
+    return false;
   }
 
   public long estimatedSize() {
@@ -213,6 +198,15 @@ public final class RowsByNumber extends MemoryConsumer implements HashedRelation
   /** Rows stay where they are: without them there is no join. */
   public long spill(long size, MemoryConsumer trigger) {
     return 0;
+  }
+
+  /** Generated code asks by the number alone. */
+  public Iterator get(InternalRow key) {
+    throw new UnsupportedOperationException();
+  }
+
+  public InternalRow getValue(InternalRow key) {
+    throw new UnsupportedOperationException();
   }
 
   public Iterator keys() {
