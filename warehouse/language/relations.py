@@ -422,7 +422,8 @@ def refuse_watermark_for(cursor: Cursor, at: int) -> None:
     """Fail where ``WATERMARK FOR column`` begins at a token, which is Flink's spelling of it."""
     word, column = (cursor.tokens[min(at + ahead, len(cursor.tokens) - 1)] for ahead in (1, 2))
     if cursor.tokens[at].upper == "WATERMARK" and word.upper == "FOR" and column.is_name and column.upper != "DELAY":
-        fail("WAREHOUSE_WATERMARK_FOR", cursor.span(at, at + 3), column=column.text)
+        written = column.span.of(cursor.source.text)
+        fail("WAREHOUSE_WATERMARK_FOR", cursor.span(at, at + 3), column=written)
 
 
 def _argument(cursor: Cursor, function: str, kind: Kind, span: Span) -> Name | None:
