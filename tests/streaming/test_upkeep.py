@@ -16,11 +16,7 @@ from warehouse.streaming.log import table_folder
 
 @pytest.fixture(scope="module")
 def rows(engine: Any) -> Iterator[Rows]:
-    interval = "spark.databricks.delta.properties.defaults.checkpointInterval"
-    known = engine.spark.conf.get(interval)
-    engine.spark.conf.set(interval, "2")
     yield from rows_in(engine, "upkept")
-    engine.spark.conf.set(interval, known)
 
 
 def files_of(engine: Any, folder: Path) -> int:
@@ -40,6 +36,7 @@ def test_many_steps_leave_few_files(engine: Any, rows: Rows, tmp_path: Path, mon
     Commits and files that a reader has yet to read are left where they are, however old.
     """
     monkeypatch.setattr(upkeep, "STEPS", 3)
+    monkeypatch.setattr(upkeep, "CHECKPOINTED", 2)
     monkeypatch.setattr(panes, "RETAINED", 0.0)
     monkeypatch.setattr(delta_log, "KEPT", 1)
     monkeypatch.setattr(log, "LOOSE", 2)

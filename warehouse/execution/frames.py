@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -98,6 +99,11 @@ class Folders:
 def united(spark: SparkSession, frames: Sequence[DataFrame]) -> DataFrame:
     """Return the rows of frames with the same columns as a frame of ``spark``, which need not be their session."""
     return DataFrame(_java_of(spark).united(spark._jsparkSession, [frame._jdf for frame in frames]), spark)
+
+
+def append(rows: DataFrame, folder: Path) -> None:
+    """Append rows to the Delta table in a folder, all or none, each task one file at most."""
+    _java(rows).append(rows._jdf, str(folder))
 
 
 _SEPARATOR = "\0"

@@ -1,4 +1,4 @@
-"""The distribution of streaming tables' panes: verified step by step from Delta's log, kept together, known again.
+"""The files of streaming tables' Delta tables, put together; of their distribution, what was verified from Delta's log.
 
 A step reads of the log what came since the last one, so it costs no more because there is much already. What is known
 is written behind each write of panes: a process that is killed in between leaves a version that nobody has looked at,
@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from math import ceil
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -28,7 +29,7 @@ Placing = Callable[[DataFrame], tuple[DataFrame, Callable[[], bool]]]
 """Returns rows as they are to be written, and what says, when they are, whether each is in its partition."""
 
 LARGE, LEAST = 64 << 20, 16 << 20
-"""Bytes: the files of all partitions that stay as they are, together; and a file of one at least."""
+"""Bytes: a file that stays as it is, or those of all partitions together; and a file of one partition at least."""
 
 _WRITTEN_BY = re.compile(r"part-(\d+)-")
 
@@ -83,6 +84,23 @@ class Panes:
         known = self._known.get(folder)
         if known is None or _log(folder, known.version + 1).exists():
             self.written(session, folder, distribution, in_place=False)
+
+    def compact(self, session: SparkSession, folder: Path) -> None:
+        """Put the small files of a table together that is not distributed.
+
+        Delta's OPTIMIZE does the same, but replays the log for it in Spark jobs, where the checksum of the newest
+        commit names all files (``Listed.java``).
+        """
+        work = self._layouts.rewriting(session._jsparkSession, str(folder))
+        small = {name: int(size) for name, size in _pairs(work.files()).items() if int(size) < LARGE}
+        if len(small) > 1:
+            rows = work.rows(list(small))
+            work.commit(rows.coalesce(ceil(sum(small.values()) / (2 * LARGE))))
+
+    def checkpoint(self, session: SparkSession, folder: Path, commits: int) -> str:
+        """Write a checkpoint if so many commits came since the last; return Delta's own name of the table."""
+        name: str = self._layouts.checkpoint(session._jsparkSession, str(folder), commits)
+        return name
 
     def gather(self, session: SparkSession, folder: Path, distribution: Distribution, placing: Placing) -> None:
         """Put the small files of each partition together, and rows that are not in theirs where they belong."""

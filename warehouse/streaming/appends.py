@@ -8,7 +8,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from warehouse.streaming import faults, panes
+from warehouse.execution.frames import append
+from warehouse.streaming import faults
 from warehouse.streaming.late_table import OWN_STEP
 from warehouse.streaming.log import Intent
 from warehouse.streaming.placement import Placement
@@ -41,10 +42,10 @@ class Appends:
     def _append(self, frame: DataFrame, kind: str) -> None:
         place, folder = self.placement, self.folder / kind
         if place is None or kind != "panes":
-            panes.append(frame, folder)
+            append(frame, folder)
             return
         frame, in_place = place.placed(frame)
-        panes.append(frame, folder)
+        append(frame, folder)
         faults.passed("placed")
         place.keeper.written(self.session, folder, place.distribution, in_place())
 

@@ -75,7 +75,7 @@ def _create(spark: SparkSession, folder: Path, schema: str, name: str, columns: 
             return
         panes.clear(path)
         builder = DeltaTable.createIfNotExists(spark).location(str(path)).addColumns(schema_of(_stored(columns)))
-        for key, value in (*panes.retention().items(), *((_ANY_NAME,) if _odd(columns) else ())):
+        for key, value in (*panes.kept_up().items(), *((_ANY_NAME,) if _odd(columns) else ())):
             builder = builder.property(key, value)
         builder.execute()
 

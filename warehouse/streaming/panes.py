@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import Column, StreamingTableEntry, needs_mapping, quote_name
 from warehouse.dataflow.query import WindowedQuery
@@ -56,7 +56,7 @@ def create(
         step: the column that numbers steps.
     """
     known = ",".join([step, *map(quote_name, times)])
-    properties = {"delta.dataSkippingStatsColumns": known, **retention()}
+    properties = {"delta.dataSkippingStatsColumns": known, **kept_up()}
     if any(map(needs_mapping, names)):
         properties["delta.columnMapping.mode"] = "name"
     listed = ", ".join(f"'{key}' = {string_literal(value)}" for key, value in properties.items())
@@ -64,9 +64,14 @@ def create(
     spark.sql(f"CREATE TABLE {delta_path(folder)} ({schema}) USING delta TBLPROPERTIES ({listed})")
 
 
-def retention() -> dict[str, str]:
-    """Return the property of a Delta table by which the files that were replaced go."""
-    return {"delta.deletedFileRetentionDuration": f"interval {round(RETAINED * 3600)} seconds"}
+def kept_up() -> dict[str, str]:
+    """Return the properties of a Delta table that ``upkeep`` tends.
+
+    Files that were replaced may go soon, and commits write no checkpoint, for which a step would have to wait: upkeep
+    writes one sooner.
+    """
+    retained = f"interval {round(RETAINED * 3600)} seconds"
+    return {"delta.deletedFileRetentionDuration": retained, "delta.checkpointInterval": "1000"}
 
 
 def exists(folder: Path) -> bool:
@@ -81,11 +86,6 @@ def clear(folder: Path) -> None:
     """
     if not exists(folder):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def append(frame: DataFrame, folder: Path) -> None:
-    """Append rows of a step, all or none, each task one file at most."""
-    frame.write.format("delta").mode("append").option("optimizeWrite", "false").save(str(folder))
 
 
 def let_types_widen(spark: SparkSession, folder: Path) -> None:

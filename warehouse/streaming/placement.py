@@ -27,7 +27,13 @@ _BOUNDS = {"__w_start": bound_timestamp("__w_ws"), "__w_end": bound_timestamp("_
 
 
 class Keeper(Protocol):
-    """Knows which version of a folder of panes was seen to be distributed, and lets that be read as such."""
+    """Puts files of Delta tables together, and knows which version of a folder of panes was seen to be distributed."""
+
+    def compact(self, session: SparkSession, folder: Path) -> None:
+        """Put the small files of a table together that is not distributed."""
+
+    def checkpoint(self, session: SparkSession, folder: Path, commits: int) -> str:
+        """Write a checkpoint if so many commits came since the last; return Delta's own name of the table."""
 
     def open(self, folder: Path) -> None:
         """Take up what an earlier process knew of a folder."""

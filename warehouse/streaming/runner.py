@@ -55,7 +55,7 @@ class Runner:
         keeper: Keeper,
     ):  # fmt: skip
         folder, session = table_folder(home, entry), spark.newSession()
-        for key, value in {**SETTINGS, **upkeep.SETTINGS}.items():
+        for key, value in SETTINGS.items():
             session.conf.set(key, value)
         if spark.catalog.databaseExists(entry.current):
             session.catalog.setCurrentDatabase(entry.current)
@@ -68,7 +68,7 @@ class Runner:
             self.state = State(folder / "state", query.windowed)
             partitions = spark.conf.get("spark.sql.shuffle.partitions")
             self.step = Windowed(self.parts, query.windowed, self.state, partitions)
-        self.log, self.report = StepLog(folder, entry.revision), report
+        self.log, self.report, self.keeper = StepLog(folder, entry.revision), report, keeper
         self.lock = threading.Lock()
         self.meanwhile: Executor | None = None
         """Does what need not be done when the next step begins; None: it is done before."""
@@ -99,7 +99,8 @@ class Runner:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
         aside = rejected.folders(query, parts.entry, parts.home)
-        follow = partial(upkeep.after, parts.session, parts.folder, last, record, parts.appends.placement, aside)
+        place = parts.appends.placement
+        follow = partial(upkeep.after, parts.session, parts.folder, last, record, self.keeper, place, aside)
         if self.meanwhile:
             self.meanwhile.submit(follow)
         else:

@@ -16,19 +16,16 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from warehouse.execution.session import enter
 from warehouse.execution.spark_errors import RAISED
 from warehouse.streaming import delta_log, faults, panes
 from warehouse.streaming.log import Commit
-from warehouse.streaming.placement import Placement
+from warehouse.streaming.placement import Keeper, Placement
 
 STEPS = 64
 """Steps from one compaction to the next."""
-
-SETTINGS = {
-    # what is this large stays as it is: a compaction costs no more because there is much already
-    "spark.databricks.delta.optimize.minFileSize": str(64 << 20),
-    "spark.databricks.delta.optimize.maxFileSize": str(128 << 20),
-}
+CHECKPOINTED = 100
+"""Commits from one checkpoint to the next at least."""
 
 _log = logging.getLogger(__name__)
 _cleaned: dict[Path, float] = {}
@@ -42,7 +39,7 @@ def guard(table: Path) -> threading.Lock:
 
 
 def after(
-    session: SparkSession, folder: Path, last: Commit, record: Commit, placement: Placement | None,
+    session: SparkSession, folder: Path, last: Commit, record: Commit, keeper: Keeper, placement: Placement | None,
     aside: Iterable[Path] = (),
 ) -> None:  # fmt: skip
     """Do what is due after the step ``record``, which followed ``last``.
@@ -50,36 +47,51 @@ def after(
     What fails here is tried again later: the step stands.
 
     Args:
-        session: whose settings include ``SETTINGS``.
+        session: of the steps.
         folder: the streaming table's.
         last: the commit record before.
         record: the newest commit record.
+        keeper: puts files together.
         placement: of the panes, whose files are put together partition by partition; None: with no regard to it.
         aside: the Delta tables of bad rows to which it adds.
     """
     if record.step // STEPS == last.step // STEPS:
         return
+    enter(session)
     for table in filter(panes.exists, (folder / "panes", folder / "late_rows", *aside)):
         try:
             with guard(table):
                 if placement and table == folder / "panes":
                     placement.gather(session, table)
                 else:
-                    session.sql(f"OPTIMIZE {panes.delta_path(table)}").collect()
+                    keeper.compact(session, table)
                 faults.passed("together")
-                _forget(session, folder.parent.parent, table)
+                _forget(session, folder.parent.parent, table, keeper.checkpoint(session, table, CHECKPOINTED))
         except (*RAISED, OSError) as error:
             _log.warning("upkeep of %s: %s", table, error)
 
 
-def _forget(session: SparkSession, home: Path, table: Path) -> None:
-    """Remove what nobody reads any more: old commits, and, a few times in ``panes.RETAINED``, files replaced before."""
-    identity = session.sql(f"DESCRIBE DETAIL {panes.delta_path(table)}").collect()[0]["id"]
+def _forget(session: SparkSession, home: Path, table: Path, identity: str) -> None:
+    """Remove what nobody reads any more: old commits, and, a few times in ``panes.RETAINED``, files replaced before.
+
+    Args:
+        session: of the steps.
+        home: the warehouse folder.
+        table: the Delta table.
+        identity: Delta's own of it.
+    """
     needed = delta_log.needed_by_readers(home, identity)
     retained, now = panes.RETAINED * 3600, time.monotonic()
     old = delta_log.newest_version(table, retained)
     is_due = table not in _cleaned or now - _cleaned[table] >= retained / 4
-    if is_due and (needed is None or needed >= old):
+    if is_due and (needed is None or needed >= old) and _has_files(table, retained):
         session.sql(f"VACUUM {panes.delta_path(table)}").collect()
         _cleaned[table] = now
     delta_log.trim(table, old, needed)
+
+
+def _has_files(table: Path, age: float) -> bool:
+    """Say whether a Delta table has files of rows, read by anybody or not, that are older than so many seconds."""
+    until = time.time() - age
+    found = (f for f in table.rglob("*.parquet") if f.parent.name != "_delta_log")
+    return any(file.stat().st_mtime <= until for file in found)

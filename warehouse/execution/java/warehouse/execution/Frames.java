@@ -6,14 +6,29 @@ import org.apache.spark.sql.DataFrameReader;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union$;
+import org.apache.spark.sql.delta.DeltaLog;
+import org.apache.spark.sql.delta.DeltaOperations;
+import org.apache.spark.sql.delta.DeltaOptions;
+import org.apache.spark.sql.delta.OptimisticTransaction;
+import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.collection.immutable.Map$;
+import scala.runtime.AbstractFunction0;
 
 /** What is done with rows by SQL texts, in one call of Py4J's: column by column it takes ten calls for each of them. */
 public final class Frames {
+  /** Options of Delta's for rows that are in the partitions in which they are to be written. */
+  private static final scala.collection.immutable.Map AS_THEY_COME =
+      (scala.collection.immutable.Map) Map$.MODULE$.empty().updated("optimizeWrite", "false");
+
   /** The columns of rows that texts, with a null character between them, compute. */
   public Dataset selected(Dataset rows, String texts) {
     return rows.selectExpr(texts.split("\0"));
@@ -59,6 +74,53 @@ public final class Frames {
       all = Union$.MODULE$.apply(all, plan(frames.get(i)));
     }
     return org.apache.spark.sql.classic.Dataset.ofRows((org.apache.spark.sql.classic.SparkSession) session, all);
+  }
+
+  /**
+   * Append rows to a Delta table in one commit, each task one file at most.
+   *
+   * <p>Without what Delta's writer does around it: the table is not looked for in its folder again, which whoever writes
+   * it from this process knows (should it be older than the folder, the commit finds out, as that of any transaction
+   * does), and no command is planned over the one that writes. Where its columns are not quite those of the rows, Delta's
+   * writer says what does not fit.
+   */
+  public void append(final Dataset rows, final String folder) {
+    ((org.apache.spark.sql.classic.SparkSession) rows.sparkSession()).withActive(new AbstractFunction0() {
+      public Object apply() {
+        commit(rows, folder);
+        return null;
+      }
+    });
+  }
+
+  private static void commit(Dataset rows, String folder) {
+    org.apache.spark.sql.classic.SparkSession session = (org.apache.spark.sql.classic.SparkSession) rows.sparkSession();
+    DeltaLog log = DeltaLog.forTable(session, folder);
+    Snapshot known = log.unsafeVolatileSnapshot();
+    if (!hasAll(known.schema(), rows.schema())) {
+      rows.write().format("delta").mode(SaveMode.Append).options(AS_THEY_COME).save(folder);
+      return;
+    }
+    Option none = Option.empty();
+    OptimisticTransaction transaction = log.startTransaction(none, Option.apply(known));
+    DeltaOptions asTheyCome = new DeltaOptions(AS_THEY_COME, session.sessionState().conf());
+    transaction.commit(
+        transaction.writeFiles(rows, Option.apply(asTheyCome)),
+        new DeltaOperations.Write(SaveMode.Append, none, none, none, none, none, none, none, none));
+  }
+
+  /** Whether a table has columns of these names and types. */
+  private static boolean hasAll(StructType table, StructType wanted) {
+    StructField[] each = wanted.fields();
+    for (int i = 0; i < each.length; i++) {
+      Option place = table.getFieldIndex(each[i].name());
+      if (place.isEmpty()
+          || !DataType.equalsIgnoreNullability(
+              table.fields()[((Integer) place.get()).intValue()].dataType(), each[i].dataType())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static LogicalPlan plan(Object frame) {

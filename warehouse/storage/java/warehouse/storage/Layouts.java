@@ -181,6 +181,15 @@ public class Layouts {
     return found;
   }
 
+  /** Let the log of a table begin anew if it has so many commits since it did; return Delta's own name of the table. */
+  public String checkpoint(SparkSession session, String path, int commits) {
+    Snapshot snapshot = snapshot(session, path);
+    if (snapshot.version() - snapshot.logSegment().checkpointProvider().version() >= commits) {
+      snapshot.deltaLog().checkpoint(snapshot, Option.empty());
+    }
+    return snapshot.metadata().id();
+  }
+
   /** The rows of some files of a table, as it stands. */
   public Dataset rows(SparkSession session, String path, List names) {
     Snapshot snapshot = snapshot(session, path);
