@@ -58,6 +58,16 @@ class Inputs:
             observed.append(measured)
         return observed
 
+    def looked_at(self, relations: Relations, frames: list[DataFrame], few: bool) -> list[Seen]:
+        """Return what a pass over the rows of a step finds of each source; by one task where they are few."""
+        found = []
+        for number, source in enumerate(self.query.sources):
+            arrived = f"__w_arrived{number}"
+            relations.put(arrived, frames[number])
+            rows = f"(SELECT /*+ COALESCE(1) */ * FROM {arrived})" if few else arrived
+            found.append(_seen(relations.figures(rows, _measures(source))))
+        return found
+
     def without_poison(self, error: BaseException, frames: list[DataFrame] | None) -> list[DataFrame]:
         """Return the rows of a step with those marked as bad on which the query's expressions fail.
 
@@ -145,11 +155,6 @@ def size_of(frames: list[DataFrame]) -> int:
 def rows_seen(measured: Measured) -> Seen:
     """Return what was observed of a source's rows, after the action that used them."""
     return _seen(measured.figures())
-
-
-def looked_at(frame: DataFrame, source: StreamSource) -> Seen:
-    """Return what a pass over a source's rows finds."""
-    return _seen(figures(frame, _measures(source)))
 
 
 def _seen(found: dict[str, Any]) -> Seen:

@@ -13,7 +13,7 @@ from warehouse.execution.relations import Plans, Relations
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import rejected
 from warehouse.streaming.appends import Appends
-from warehouse.streaming.inputs import NOTHING, Inputs, Seen, looked_at
+from warehouse.streaming.inputs import NOTHING, Inputs, Seen
 from warehouse.streaming.log import Commit, Intent
 
 
@@ -56,9 +56,9 @@ class Parts:
         after = max(intent.before, min(found.values(), default=BEGINNING))
         return found, END if intent.drain else after
 
-    def looked_at(self, frames: list[DataFrame] | None) -> list[Seen]:
+    def looked_at(self, relations: Relations, frames: list[DataFrame] | None, few: bool) -> list[Seen]:
         """Return what a pass over the rows of a step, before any other, finds of each source."""
-        return [looked_at(*each) for each in zip(frames, self.query.sources, strict=True)] if frames else []
+        return self.inputs.looked_at(relations, frames, few) if frames else []
 
     def set_aside(
         self, frames: list[DataFrame] | None, relations: Relations, intent: Intent, seen: list[Seen],

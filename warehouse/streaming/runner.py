@@ -32,6 +32,7 @@ from warehouse.streaming.parts import Parts
 from warehouse.streaming.placement import Keeper, placement
 from warehouse.streaming.state import State
 from warehouse.streaming.stateless import Stateless
+from warehouse.streaming.tuning import Tuning
 from warehouse.streaming.windowed import Windowed
 
 Report = Callable[[Commit], None]
@@ -62,12 +63,11 @@ class Runner:
         plans = Plans(session)
         appends = Appends(session, folder, placement(entry, query.windowed, keeper))
         self.parts = Parts(home, folder, entry, query, session, plans, Inputs(query, plans), appends)
-        self.state = None
-        self.step: Windowed | Stateless = Stateless(self.parts)
+        self.state, tuning = None, Tuning(spark.conf.get("spark.sql.shuffle.partitions"))
+        self.step: Windowed | Stateless = Stateless(self.parts, tuning)
         if query.windowed:
             self.state = State(folder / "state", query.windowed)
-            partitions = spark.conf.get("spark.sql.shuffle.partitions")
-            self.step = Windowed(self.parts, query.windowed, self.state, partitions)
+            self.step = Windowed(self.parts, query.windowed, self.state, tuning)
         self.log, self.report, self.keeper = StepLog(folder, entry.revision), report, keeper
         self.lock = threading.Lock()
         self.meanwhile: Executor | None = None

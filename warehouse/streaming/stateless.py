@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 
 from pyspark.sql import DataFrame
 
@@ -10,26 +11,30 @@ from warehouse.dataflow.times import Clock
 from warehouse.execution.frames import figures
 from warehouse.streaming import panes
 from warehouse.streaming.grouping import tell
-from warehouse.streaming.inputs import rows_seen
+from warehouse.streaming.inputs import rows_seen, size_of
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.parts import Parts
+from warehouse.streaming.tuning import Tuning, are_few
 
 
 class Stateless:
     """Computes the steps of one streaming table that passes rows on."""
 
-    def __init__(self, parts: Parts):
-        self.parts = parts
+    def __init__(self, parts: Parts, tuning: Tuning):
+        self.parts, self.tuning = parts, tuning
 
     def computed(self, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack) -> Commit:
         """Do everything of a step but commit it: see ``Runner.run``; nothing has to be ``kept`` till its end."""
         parts, made = self.parts, {"insert": 0, "delete": 0}
-        relations = parts.relations(frames)
+        relations, few = parts.relations(frames), are_few(intent, last, partial(size_of, frames or []))
+        self.tuning.tune(relations.session, few)
         marked = any(source.watermark for source in parts.query.sources)
-        seen = parts.looked_at(frames) if marked else []  # ahead, as each row tells the watermark after its step
+        # ahead, as each row tells the watermark after its step
+        seen = parts.looked_at(relations, frames, few) if marked else []
         watermarks, after = parts.watermarks(intent, last, seen)
         if frames is not None:
-            clock = Clock(intent.step, intent.now, intent.before, after, intent.drain, intent.complete)
+            reached = intent.step, intent.now, intent.before, after
+            clock = Clock(*reached, intent.drain, intent.complete, compiled=not few)
             tell(relations, clock)
             observed = parts.inputs.make(relations, frames, clock.reading().now)
             relations.put("__w_input", relations.sql(parts.query.input.text))
@@ -42,7 +47,8 @@ class Stateless:
                 seen = seen or [rows_seen(rows) for rows in observed]
             else:
                 made = figures(parts.appends.of_step("panes", intent.step), counts)
-                seen = seen or parts.looked_at(frames)
+                seen = seen or parts.looked_at(relations, frames, few)
+        self.tuning.tune(relations.session, False)
         bad = parts.set_aside(frames, relations, intent, seen, {})
         return Commit(
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,

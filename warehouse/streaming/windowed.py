@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from functools import partial
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from warehouse.dataflow import merging, partials
 from warehouse.dataflow.outcome import forgets
@@ -26,11 +26,10 @@ from warehouse.streaming.parts import Parts
 from warehouse.streaming.rolling import is_little, rolled_up
 from warehouse.streaming.slices import Folder
 from warehouse.streaming.state import State
+from warehouse.streaming.tuning import Tuning, are_few
 
-FEW_ROWS, FEW_WINDOWS, MUCH_STATE = 20_000, 5_000, 50_000
+FEW_WINDOWS, MUCH_STATE = 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
-FEW_BYTES = 64 * 1024
-"""Of a source that tells its size no more than these are few rows, whatever the format."""
 
 
 class Manner(Enum):
@@ -51,12 +50,10 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
         query: the streaming table's.
         intent: the step's.
         last: the commit before.
-        size: tells about how many bytes the rows of the step are; asked where the last one had none.
+        size: see ``are_few``.
     """
     of_state = 0 if query.slicing else last.window_rows  # slices are not read with the rows
-    replayed = intent.batch is None  # whose steps are small
-    few = last.rows <= FEW_ROWS if last.rows or replayed else size() <= FEW_BYTES
-    if few and of_state <= MUCH_STATE:
+    if are_few(intent, last, size) and of_state <= MUCH_STATE:
         return Manner.FEW
     return Manner.AT_ONCE if of_state <= last.rows and partials.comes_in_pieces(query) else Manner.STAGED
 
@@ -99,8 +96,8 @@ class Fired:
 class Windowed:
     """Computes the steps of one streaming table whose query has windows."""
 
-    def __init__(self, parts: Parts, query: WindowedQuery, state: State, partitions: str):
-        self.parts, self.query, self.state, self.partitions = parts, query, state, partitions
+    def __init__(self, parts: Parts, query: WindowedQuery, state: State, tuning: Tuning):
+        self.parts, self.query, self.state, self.tuning = parts, query, state, tuning
 
     def computed(self, intent: Intent, last: Commit, frames: list[DataFrame] | None, kept: ExitStack) -> Commit:
         """Do everything of a step but commit it: see ``Runner.run``."""
@@ -113,7 +110,7 @@ class Windowed:
         record = self._recorded(intent, last, read, fired, finished=finished, bad=bad)
         if self.state.slices:
             record = self.state.slices.added(record, fired.added)
-        self._tune(relations.session, False)
+        self.tuning.tune(relations.session, False)
         record = self.state.compacted(relations.session, record, intent.drain)
         return self.state.listed(record, last)
 
@@ -122,7 +119,7 @@ class Windowed:
     ) -> Read:
         """Group the rows of a step, and see how far the watermark comes with them."""
         how = manner(self.query, intent, last, partial(size_of, frames or []))
-        self._tune(relations.session, how is Manner.FEW)
+        self.tuning.tune(relations.session, how is Manner.FEW)
         new, thin = NO_ROWS, last.rows < 2 * last.groups
         arrived = Arrived(self.parts.inputs, relations, self.parts.folder, intent, frames, kept) if frames else None
         if arrived and how is Manner.AT_ONCE:
@@ -146,7 +143,7 @@ class Windowed:
         """Merge what came with what is kept of the windows it touches or that are due; write their panes and state."""
         new, clock = read.new, read.clock
         tell(relations, clock)
-        self._tune(relations.session, read.small)
+        self.tuning.tune(relations.session, read.small)
         if new.gathered:
             known = merging.with_strays(self.query, "__w_windows", "__w_state" if new.strays else None)
             windows = merging.touched(f"({known})", clock, at_once=read.small)
@@ -198,12 +195,6 @@ class Windowed:
         if state is not None:
             relations.put("__w_state", state)
         return None if state is None else "__w_state"
-
-    def _tune(self, session: SparkSession, small: bool) -> None:
-        """Choose how plans run: for few rows, compiling code and starting tasks cost more than they save."""
-        session.conf.set("spark.sql.codegen.wholeStage", str(not small).lower())
-        session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN" if small else "FALLBACK")
-        session.conf.set("spark.sql.shuffle.partitions", "1" if small else self.partitions)
 
 
 def _least(*values: int | None) -> int | None:

@@ -10,7 +10,8 @@ from warehouse.dataflow.windows import Fixed, Sessions, Sliding
 from warehouse.language.statements import Mode
 from warehouse.streaming import windowed
 from warehouse.streaming.log import START, Commit, Intent
-from warehouse.streaming.windowed import FEW_BYTES, FEW_ROWS, MUCH_STATE, Manner
+from warehouse.streaming.tuning import FEW_BYTES, FEW_ROWS
+from warehouse.streaming.windowed import MUCH_STATE, Manner
 
 QUERY = WindowedQuery((), Fixed(60), Node(Kind.EVERY_ROWS, 0, 2), Mode.ACCUMULATING, 0, (), None, ())
 INTENT = Intent(2, 1, 0, 0)
