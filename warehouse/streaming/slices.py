@@ -27,7 +27,7 @@ Bounds = tuple[int | None, int | None]
 Folder = list[int]
 """Of a folder of slices: how many, and the starts of the first and of the last one."""
 
-MOST_FOLDERS = 10
+MOST_FOLDERS = 30
 """Folders that may pile up before some are folded into one."""
 
 SAME_FILTER = 1 << 23
