@@ -60,6 +60,17 @@ def test_a_commit_of_another_process_in_between_is_kept(engine: Engine, table: P
     assert len(commits(table)) == 4 and numbers(engine, table) == [1, 1, 2]
 
 
+def test_what_another_process_changed_of_the_table_in_between_holds(engine: Engine, table: Path) -> None:
+    append(engine.spark.sql("SELECT 1 AS k, 'a' AS s, 1L AS _step"), table)
+    (made,) = [action["metaData"] for action in commits(table)[0] if "metaData" in action]
+    made["configuration"]["said"] = "so"
+    (table / "_delta_log" / f"{2:020}.json").write_text(json.dumps({"metaData": made}) + "\n")
+    append(engine.spark.sql("SELECT 2 AS k, 'b' AS s, 2L AS _step"), table)
+    assert len(commits(table)) == 4 and numbers(engine, table) == [1, 2]
+    (found,) = engine.spark.sql(f"SHOW TBLPROPERTIES delta.`{table}` ('said')").collect()
+    assert found["value"] == "so"
+
+
 @pytest.mark.parametrize("columns", ["1L AS k", "1 AS k, 2 AS more"])
 def test_rows_that_do_not_fit_are_refused_as_delta_does(engine: Engine, table: Path, columns: str) -> None:
     with pytest.raises(AnalysisException, match="DELTA_"):

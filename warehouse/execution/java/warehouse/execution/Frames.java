@@ -1,5 +1,6 @@
 package warehouse.execution;
 
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.DataFrameReader;
@@ -16,6 +17,7 @@ import org.apache.spark.sql.delta.DeltaOptions;
 import org.apache.spark.sql.delta.OptimisticTransaction;
 import org.apache.spark.sql.delta.Snapshot;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.internal.SQLConf$;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -80,30 +82,32 @@ public final class Frames {
    * Append rows to a Delta table in one commit, each task one file at most.
    *
    * <p>Without what Delta's writer does around it: the table is not looked for in its folder again, which whoever writes
-   * it from this process knows (should it be older than the folder, the commit finds out, as that of any transaction
-   * does), and no command is planned over the one that writes. Where its columns are not quite those of the rows, Delta's
-   * writer says what does not fit.
+   * it from this process knows, and no command is planned over the one that writes. What another process has committed
+   * since then stands: the transaction goes behind it, and begins anew where it was no mere rows. Where the columns of
+   * the table are not quite those of the rows, Delta's writer says what does not fit.
    */
   public void append(final Dataset rows, final String folder) {
     ((org.apache.spark.sql.classic.SparkSession) rows.sparkSession()).withActive(new AbstractFunction0() {
       public Object apply() {
-        commit(rows, folder);
+        DeltaLog log = DeltaLog.forTable(rows.sparkSession(), folder);
+        try {
+          commit(rows, log, log.unsafeVolatileSnapshot());
+        } catch (ConcurrentModificationException anotherProcess) {
+          commit(rows, log, log.update(log.update$default$1(), log.update$default$2(), log.update$default$3()));
+        }
         return null;
       }
     });
   }
 
-  private static void commit(Dataset rows, String folder) {
-    org.apache.spark.sql.classic.SparkSession session = (org.apache.spark.sql.classic.SparkSession) rows.sparkSession();
-    DeltaLog log = DeltaLog.forTable(session, folder);
-    Snapshot known = log.unsafeVolatileSnapshot();
+  private static void commit(Dataset rows, DeltaLog log, Snapshot known) {
     if (!hasAll(known.schema(), rows.schema())) {
-      rows.write().format("delta").mode(SaveMode.Append).options(AS_THEY_COME).save(folder);
+      rows.write().format("delta").mode(SaveMode.Append).options(AS_THEY_COME).save(log.dataPath().toString());
       return;
     }
     Option none = Option.empty();
     OptimisticTransaction transaction = log.startTransaction(none, Option.apply(known));
-    DeltaOptions asTheyCome = new DeltaOptions(AS_THEY_COME, session.sessionState().conf());
+    DeltaOptions asTheyCome = new DeltaOptions(AS_THEY_COME, SQLConf$.MODULE$.get());
     transaction.commit(
         transaction.writeFiles(rows, Option.apply(asTheyCome)),
         new DeltaOperations.Write(SaveMode.Append, none, none, none, none, none, none, none, none));
