@@ -59,7 +59,7 @@ class Inputs:
         return observed
 
     def looked_at(self, relations: Relations, frames: list[DataFrame], few: bool) -> list[Seen]:
-        """Return what a pass over the rows of a step finds of each source; by one task where they are few."""
+        """Return what a pass over the rows of a step, before any other, finds of each source; of few, by one task."""
         found = []
         for number, source in enumerate(self.query.sources):
             arrived = f"__w_arrived{number}"

@@ -56,10 +56,6 @@ class Parts:
         after = max(intent.before, min(found.values(), default=BEGINNING))
         return found, END if intent.drain else after
 
-    def looked_at(self, relations: Relations, frames: list[DataFrame] | None, few: bool) -> list[Seen]:
-        """Return what a pass over the rows of a step, before any other, finds of each source."""
-        return self.inputs.looked_at(relations, frames, few) if frames else []
-
     def set_aside(
         self, frames: list[DataFrame] | None, relations: Relations, intent: Intent, seen: list[Seen],
         untimed: dict[str, int],

@@ -30,7 +30,7 @@ class Stateless:
         self.tuning.tune(relations.session, few)
         marked = any(source.watermark for source in parts.query.sources)
         # ahead, as each row tells the watermark after its step
-        seen = parts.looked_at(relations, frames, few) if marked else []
+        seen = parts.inputs.looked_at(relations, frames, few) if marked and frames else []
         watermarks, after = parts.watermarks(intent, last, seen)
         if frames is not None:
             reached = intent.step, intent.now, intent.before, after
@@ -47,7 +47,7 @@ class Stateless:
                 seen = seen or [rows_seen(rows) for rows in observed]
             else:
                 made = figures(parts.appends.of_step("panes", intent.step), counts)
-                seen = seen or parts.looked_at(relations, frames, few)
+                seen = seen or parts.inputs.looked_at(relations, frames, few)
         self.tuning.tune(relations.session, False)
         bad = parts.set_aside(frames, relations, intent, seen, {})
         return Commit(
