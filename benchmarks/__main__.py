@@ -4,7 +4,7 @@ import importlib
 import sys
 
 BENCHMARKS = (
-    "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "first", "generate", "latency",
+    "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "first", "floor", "generate", "latency",
     "layouts", "loading", "memory", "nexmark", "pagerank", "pavlo", "recovery", "skew", "state", "stragglers",
     "streaming", "tpch", "triggers", "udf_join", "video",
 )  # fmt: skip
