@@ -2,8 +2,8 @@
 
 A file of a few rows is a step: rows that pass, and counts of each minute, of a stream with a watermark. Ours is a
 streaming table, whose panes are a Delta table; the peer is a native streaming query that appends to a Delta table as
-well. Both read the same files, one after the other, in one process with the same settings (Delta's checkpoints after a
-hundred commits among them). The first half of the steps is not counted.
+well, after each hundredth commit with a checkpoint. Both read the same files, one after the other, in one process, and
+shuffle into one partition where rows are few. The first half of the steps is not counted.
 
 Two figures of each: a step's own seconds, the median (``stream_progress``, and the micro-batch's ``triggerExecution``),
 and the seconds from one step's beginning to the next one's, the mean, in which what is done between steps counts.

@@ -82,8 +82,7 @@ class Placement:
         self.keeper.look(session, folder, self.distribution)
 
     def gather(self, session: SparkSession, folder: Path) -> None:
-        """Have the small files put together."""
-        enter(session)
+        """Have the small files put together; by a thread that has entered the session."""
         self.keeper.gather(session, folder, self.distribution, self.placed)
 
     def spread(self, session: SparkSession, folder: Path) -> None:
