@@ -48,7 +48,8 @@ sessions that were emitted, and the process is killed while the panes are writte
    of more rows than there is state (``streaming.windowed.manner``) merges its rows with all of it in one pass.
    Its texts name relations (``execution.relations``), the clock among them, and are the same in the next step: they are
    analysed once, and rows take their places in the plans that are kept.
-   What recent steps wrote of the state is in memory too (``streaming.hot``), as a copy of the files.
+   What recent steps wrote of the state is in memory too (``streaming.hot``), as a copy of the files; of a larger base
+   the rows that a step hits are found by the hashes that are kept of it (``execution.frames.alike``).
    Where nothing is looked at before the watermark passes it, windows are *slices* until then (``dataflow.slices``): a
    step adds to them and reads none, and those that fire are rolled up (``streaming.rolling``).
 3. ``streaming.outcome`` writes the one result ``o`` as the state delta (a path that carries the step's number, so

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
+from warehouse.execution import frames
 from warehouse.execution.frames import alike
 
 OF_ALL = "xxhash64(k, ws)"
@@ -33,3 +35,62 @@ def test_numbers_of_every_size(engine: Any) -> None:
     rows = spark.sql("SELECT explode(array(-9223372036854775808L, -1L, 0L, 1L, 9223372036854775807L)) AS n")
     assert alike(rows, rows, "n").count() == 5
     assert [r.n for r in alike(rows, rows.where("n < 0"), "n").collect()] == [-(2**63), -1]
+
+
+FILES = """
+SELECT id, CAST(nullif(id % 1000, 7) AS STRING) AS k, id DIV 1000 AS ws,
+  DATE'2026-01-01' + CAST(id % 400 AS INT) AS day, if(id % 3 = 0, NULL, id * 1.5BD) AS price,
+  array_repeat(named_struct('n', id, 't', concat('t', id % 5)), CAST(id % 4 AS INT)) AS last
+FROM range({})
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(engine: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three files of many row groups and pages."""
+    path = str(tmp_path_factory.mktemp("alike") / "files")
+    rows = engine.spark.sql(FILES.format(60_000)).repartition(3, "day")
+    small = {"parquet.block.size": 64 * 1024, "parquet.page.size": 4096, "parquet.page.row.count.limit": 500}
+    rows.sortWithinPartitions("ws", "id").write.options(**small).parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("compiled", ["true", "false"])
+@pytest.mark.parametrize(("count", "condition"), [(0, "true"), (300, "true"), (300, "ws > 17"), (60_000, "ws < 40")])
+def test_rows_of_files_are_found_by_the_hashes_that_are_kept_of_these(
+    engine: Any, folder: str, count: int, condition: str, compiled: str
+) -> None:
+    spark = engine.spark.newSession()
+    spark.conf.set("spark.sql.codegen.wholeStage", compiled)
+    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled == "true" else "NO_CODEGEN")
+    _wait_until_shipped(engine)
+    rows = spark.read.parquet(folder).where(condition)
+    wanted = spark.range(count).selectExpr("CAST(nullif(id % 1000, 7) AS STRING) AS k", "id % 25 AS ws")
+    rows.createOrReplaceTempView("alike_files")
+    wanted.createOrReplaceTempView("alike_files_wanted")
+    text = "SELECT r.* FROM alike_files r LEFT SEMI JOIN alike_files_wanted w ON r.k <=> w.k AND r.ws = w.ws"
+    joined = sorted(map(str, spark.sql(text).collect()))
+    for _ in range(2):  # with hashes that are kept by then, too
+        found = alike(rows, wanted, OF_ALL)
+        assert sorted(map(str, found.collect())) == joined
+    assert alike(rows.selectExpr("id", "k", "ws"), wanted, OF_ALL).count() == len(joined)
+    read = _rows_read(alike(rows, wanted, OF_ALL))
+    assert read == len(joined) if condition == "true" else len(joined) <= read
+    assert count == 60_000 or read <= 300
+
+
+def _rows_read(frame: Any) -> int:
+    """Return how many rows came out of the files."""
+    frame.collect()
+    plan = frame._jdf.queryExecution().executedPlan()
+    while plan.children().nonEmpty():
+        plan = plan.children().head()
+    return int(plan.metrics().apply("numOutputRows").value())
+
+
+def _wait_until_shipped(engine: Any) -> None:
+    """Ask until tasks have the classes that read so; the first engine of all compiles them beside its statements."""
+    until = time.monotonic() + 120
+    while not frames.ship(engine.spark):
+        assert time.monotonic() < until
+        time.sleep(0.2)

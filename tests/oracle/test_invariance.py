@@ -18,7 +18,7 @@ from tests.oracle.model import END, MINUTE, SECOND
 from tests.oracle.outcome import by_text, window_line
 from tests.oracle.programs import random_wide_program
 from tests.oracle.text import Program
-from warehouse.streaming import windowed
+from warehouse.streaming import tuning, windowed
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEEDS = (7, 13, 29, 38)
@@ -33,8 +33,8 @@ def partitions(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
     before = rig.rows(f"SET {name}")[0]["value"]
 
     def use(number: int) -> None:
-        for limit in ("FEW_ROWS", "FEW_WINDOWS", "MUCH_STATE"):  # no step is a small one, for which one task does
-            monkeypatch.setattr(windowed, limit, -1)
+        for where, limit in ((tuning, "FEW_ROWS"), (windowed, "FEW_WINDOWS"), (windowed, "MUCH_STATE")):
+            monkeypatch.setattr(where, limit, -1)  # no step is a small one, for which one task does
         rig.rows(f"SET {name} = {number}")
 
     yield use

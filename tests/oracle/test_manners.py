@@ -14,7 +14,7 @@ from tests.oracle.harness import Rig
 from tests.oracle.programs import random_wide_program
 from warehouse.dataflow import partials
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.streaming import state, windowed
+from warehouse.streaming import grouping, state, windowed
 from warehouse.streaming.windowed import Manner
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
@@ -38,9 +38,20 @@ def test_manners(how: Manner, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_of_a_large_base_what_rows_hit_is_read(seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a base of more rows is read, so is each here, and each step makes one."""
+def test_few_rows_that_come_to_much(seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are not held, but grouped again as many."""
+    monkeypatch.setattr(grouping, "MOST_HELD", 1)
+    assert not rig.check(random_wide_program(seed, SCENARIOS))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("in_memory", [1_000_000, -1])
+def test_of_a_large_base_what_rows_hit_is_read(
+    in_memory: int, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a base of more rows is read, so is each here, from memory or by the hashes of files; each step makes one."""
     monkeypatch.setattr(state, "SMALL_BASE", 0)
+    monkeypatch.setattr(state, "MOST_ROWS", in_memory)
     monkeypatch.setattr(state, "MOST_DELTAS", 0)
     monkeypatch.setattr(windowed, "manner", lambda *_: Manner.STAGED)
     assert not rig.check(random_wide_program(seed, SCENARIOS))

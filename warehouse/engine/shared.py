@@ -14,6 +14,7 @@ from warehouse.catalog.udfs import Udfs
 from warehouse.engine.claims import Claims
 from warehouse.engine.listeners import Listeners
 from warehouse.engine.planner import Planner
+from warehouse.execution import frames
 from warehouse.execution.functions import serve
 from warehouse.ml.learning import Learning
 from warehouse.planning.predictions import function_name
@@ -58,12 +59,13 @@ class Shared:
         common = Common(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
         self.tables = StreamingTables(common)
         self.tables.mend(moved)
-        self._joins_shipped = False
+        self._joins_shipped = self._frames_shipped = False
 
     def begin(self, session: SparkSession) -> None:
         """Do what waits for a statement: Spark's tasks get what is ours once it is compiled, tables go into memory."""
         self.kept.begin(session)
         self._joins_shipped = self._joins_shipped or rules.ship(session)
+        self._frames_shipped = self._frames_shipped or frames.ship(session)
 
     def learning_in(self, spark: SparkSession) -> Learning:
         """Return machine learning in a session: models make views and functions, each in a session of theirs."""

@@ -83,6 +83,18 @@ def alike(rows: DataFrame, wanted: DataFrame, number: str) -> DataFrame:
     return DataFrame(_java(rows).alike(rows._jdf, wanted._jdf, number), rows.sparkSession)
 
 
+def ship(spark: SparkSession) -> bool:
+    """Give tasks the classes that are for them; ``alike`` does without until then.
+
+    Returns:
+        whether they have them: in the first engine of all these are compiled a while after the first statement.
+    """
+    shipped = java_sources.ship(spark, SOURCES, _IN_TASKS)
+    if shipped:
+        _java_of(spark).shipped()
+    return shipped
+
+
 class Folders:
     """Folders of Parquet files with the same columns, which are looked up in the files just once."""
 
@@ -115,6 +127,8 @@ def named(measures: Mapping[str, str], separator: str) -> str:
 
 
 _LOADED = "_warehouse_frames"
+_IN_TASKS = "warehouse/execution/tasks"
+"""The package whose classes run in tasks."""
 
 
 def _java(rows: DataFrame) -> Any:

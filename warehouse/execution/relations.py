@@ -56,6 +56,15 @@ class Relations:
         """
         self._java.putRow(name, column, list(values), list(values.values()), constant)
 
+    def hold(self, name: str, rows: DataFrame, most: int) -> bool:
+        """Let ``name`` stand for what ``rows`` come to now, kept in this process: texts that read it start no task.
+
+        Returns:
+            whether there are at most so many rows; where there are more, ``name`` stands for nothing new.
+        """
+        held: bool = self._java.hold(name, rows._jdf, most)
+        return held
+
     def __getitem__(self, name: str) -> DataFrame:
         """Return the rows of a relation."""
         return DataFrame(self._java.get(name), self.session)

@@ -49,6 +49,9 @@ class Grouped:
 
 NO_ROWS = Grouped()
 
+MOST_HELD = 20_000
+"""Of a step of few rows, no more partial results are held in this process than so many."""
+
 _SAMPLED = "__w_sampled"
 
 
@@ -135,29 +138,49 @@ class _Rows:
         )  # fmt: skip
 
 
-def grouped(arrived: Arrived, compiled: bool, thin: bool) -> Grouped:
+def held(arrived: Arrived) -> Grouped | None:
+    """Group the few rows of a step as ``grouped`` does, in one task, and hold what they come to in this process.
+
+    Returns:
+        None where that is more than ``MOST_HELD``, and no relation.
+    """
+    clock = arrived.clock(compiled=False)
+    rows = _Rows(arrived, clock)
+    batch = _batch(arrived.query, "(SELECT /*+ COALESCE(1) */ * FROM __w_rows)", clock)
+    watch = arrived.relations.measured(batch, _figures(arrived.query, clock))
+    if not arrived.relations.hold("__w_batch", watch.frame, MOST_HELD):
+        return None
+    return rows.seen(_grouped(watch.figures(), arrived.relations["__w_batch"]))
+
+
+def grouped(arrived: Arrived, thin: bool) -> Grouped:
     """Group the rows of a step into partial results, the relation ``__w_batch``.
 
     Args:
         arrived: what there is to group.
-        compiled: see ``Clock``.
         thin: few rows will fall into one and the same group.
     """
-    query, clock = arrived.query, arrived.clock(compiled)
+    clock = arrived.clock(compiled=True)
     rows = _Rows(arrived, clock)
-    relation = "__w_rows"
-    if not compiled:
-        relation = "(SELECT /*+ COALESCE(1) */ * FROM __w_rows)"
-    elif thin:
-        relation = partials.spread(query, "__w_rows")
-    text = (slices.added if query.slicing else partials.partials)(query, relation, clock.before)
-    batch = arrived.stored(text, "__w_batch")
-    passed = f"{earliest_end(query.window)} <= {clock.before}" if query.slicing else "false"
-    found = arrived.relations.figures(
-        "__w_batch", {"windows": "count(1)", "start": "min(ws)", "end": "max(we)", "passed": f"count_if({passed})"}
-    )
+    relation = partials.spread(arrived.query, "__w_rows") if thin else "__w_rows"
+    batch = arrived.stored(_batch(arrived.query, relation, clock), "__w_batch")
+    found = arrived.relations.figures("__w_batch", _figures(arrived.query, clock))
+    return rows.seen(_grouped(found, batch))
+
+
+def _batch(query: WindowedQuery, rows: str, clock: Reading) -> str:
+    """Return SQL for the partial results that rows come to."""
+    return (slices.added if query.slicing else partials.partials)(query, rows, clock.before)
+
+
+def _figures(query: WindowedQuery, clock: Reading) -> dict[str, str]:
+    passed = f"count_if({earliest_end(query.window)} <= {clock.before})" if query.slicing else "0"
+    return {"windows": "count(1)", "start": "min(ws)", "end": "max(we)", "passed": passed}
+
+
+def _grouped(found: dict[str, Any], batch: DataFrame) -> Grouped:
     few = batch if found["windows"] <= FEW_HITS else None
-    return rows.seen(Grouped(found["windows"], (found["start"], found["end"]), few=few, passed=found["passed"]))
+    return Grouped(found["windows"], (found["start"], found["end"]), few=few, passed=found["passed"])
 
 
 def gathered(arrived: Arrived, state: str | None, thin: bool) -> Grouped:

@@ -109,6 +109,8 @@ class State:
         within = F.expr("true" if any_reach else near)
         if hits is None or last.base_rows <= SMALL_BASE:
             return base.where(due | within)
+        if not _may_be_due(last, clock):
+            return self._hit(base.where(within), hits, any_reach)
         return base.where(due).unionByName(self._hit(base.where(within & ~due), hits, any_reach))
 
     def _hit(self, base: DataFrame, hits: DataFrame, any_reach: bool) -> DataFrame:
@@ -302,3 +304,9 @@ class State:
             number = int(folder.name.rpartition("-")[2])
             if folder.name not in named and number <= newest:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _may_be_due(last: Commit, clock: Clock) -> bool:
+    """Say whether a window that ``last`` knows may be due at a clock, be it one in the base or not."""
+    by_watermark = last.due_windows is not None and last.due_windows <= clock.after
+    return by_watermark or bool(clock.faster) or (last.due_clock is not None and last.due_clock <= clock.now)

@@ -17,7 +17,7 @@ from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.relations import Relations
 from warehouse.language.statements import Mode
 from warehouse.streaming import late
-from warehouse.streaming.grouping import NO_ROWS, Arrived, Grouped, gathered, grouped, tell
+from warehouse.streaming.grouping import MOST_HELD, NO_ROWS, Arrived, Grouped, gathered, grouped, held, tell
 from warehouse.streaming.inputs import size_of
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent
@@ -36,7 +36,7 @@ class Manner(Enum):
     """How a step goes about its work. What comes out is the same."""
 
     FEW = auto()
-    """The few rows are grouped, then merged with the state by one task, all of it interpreted."""
+    """The few rows are grouped and held in this process, then merged with the state, by one task, all interpreted."""
     STAGED = auto()
     """The rows are grouped, and what they came to tells which part of the state to read."""
     AT_ONCE = auto()
@@ -53,7 +53,7 @@ def manner(query: WindowedQuery, intent: Intent, last: Commit, size: Callable[[]
         size: see ``are_few``.
     """
     of_state = 0 if query.slicing else last.window_rows  # slices are not read with the rows
-    if are_few(intent, last, size) and of_state <= MUCH_STATE:
+    if last.groups <= MOST_HELD and of_state <= MUCH_STATE and are_few(intent, last, size):
         return Manner.FEW
     return Manner.AT_ONCE if of_state <= last.rows and partials.comes_in_pieces(query) else Manner.STAGED
 
@@ -126,7 +126,7 @@ class Windowed:
             known = self._seen(relations, self.state.all(relations.session, last))
             new = gathered(arrived, known, thin)
         elif arrived:
-            new = grouped(arrived, how is not Manner.FEW, thin)
+            new = self._held(arrived, thin) if how is Manner.FEW else grouped(arrived, thin)
         watermarks, after = self.parts.watermarks(intent, last, new.seen)
         lags = Lags(**last.lags)
         if new.lags:
@@ -138,6 +138,13 @@ class Windowed:
             intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small, since
         )
         return Read(new, watermarks, lags, intent.now if frames is not None else last.arrived, clock, small)
+
+    def _held(self, arrived: Arrived, thin: bool) -> Grouped:
+        """Group rows that are few by what the last step was like; as many, where they turn out to be."""
+        few = held(arrived)
+        if few is None:
+            self.tuning.tune(arrived.relations.session, False)
+        return few or grouped(arrived, thin)
 
     def _fired(self, intent: Intent, last: Commit, read: Read, relations: Relations) -> Fired:
         """Merge what came with what is kept of the windows it touches or that are due; write their panes and state."""

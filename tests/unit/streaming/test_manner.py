@@ -9,6 +9,7 @@ from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Fixed, Sessions, Sliding
 from warehouse.language.statements import Mode
 from warehouse.streaming import windowed
+from warehouse.streaming.grouping import MOST_HELD
 from warehouse.streaming.log import START, Commit, Intent
 from warehouse.streaming.tuning import FEW_BYTES, FEW_ROWS
 from warehouse.streaming.windowed import MUCH_STATE, Manner
@@ -49,6 +50,11 @@ def test_what_needs_whole_windows_is_staged() -> None:
     assert manner(replace(QUERY, window=Sessions(60), trigger=then), INTENT, many) is Manner.STAGED
     assert manner(replace(QUERY, once=True), INTENT, many) is Manner.STAGED
     assert manner(replace(QUERY, retracted=True), INTENT, many) is Manner.STAGED
+
+
+def test_few_rows_that_come_to_much_are_not_held() -> None:
+    assert manner(QUERY, INTENT, replace(last(FEW_ROWS, 0), groups=MOST_HELD)) is Manner.FEW
+    assert manner(QUERY, INTENT, replace(last(FEW_ROWS, 0), groups=MOST_HELD + 1)) is Manner.AT_ONCE
 
 
 def test_rows_that_are_added_to_slices_do_not_meet_the_state() -> None:

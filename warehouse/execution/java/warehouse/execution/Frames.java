@@ -44,7 +44,12 @@ public final class Frames {
 
   /** The rows of which SQL for a BIGINT is what it is of one of the `wanted` rows, which are read at once. */
   public Dataset alike(Dataset rows, Dataset wanted, String hash) {
-    return rows.where(new Hashes(wanted, hash).amongThem());
+    return new Hashes(wanted, hash).among(rows);
+  }
+
+  /** To be called when tasks have the classes that are for them. */
+  public void shipped() {
+    HashedFiles.ready = true;
   }
 
   public Observation watch() {

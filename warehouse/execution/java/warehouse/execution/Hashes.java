@@ -5,23 +5,29 @@ import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.ObjectType;
 import org.apache.spark.util.collection.BitSet;
+import scala.Function1;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
+import warehouse.execution.tasks.RowsByHash;
 
 /**
  * Few numbers that many are looked up among: by the first bits of each in a set of bits, and the few that pass in the
- * sorted numbers. Generated code calls both; a join would look each of the many up in its table.
+ * sorted numbers. Generated code calls both; a join would look each of the many up in its table. Of files the hashes are
+ * kept, so that the few rows alone are read.
  */
 final class Hashes {
   /** Bits for each number: of others, one in so many passes the first look. */
@@ -50,9 +56,21 @@ final class Hashes {
     }
   }
 
-  /** Whether that of another row is among them. */
-  Column amongThem() {
-    return ExpressionUtils.column(isSeen()).and(ExpressionUtils.column(place()).geq(0));
+  /** The rows of which the hash is among them. */
+  Dataset among(Dataset rows) {
+    org.apache.spark.sql.classic.Dataset each =
+        (org.apache.spark.sql.classic.Dataset) rows.select(new Column[] {functions.expr(hash)});
+    Expression named = (Expression) ((Project) each.queryExecution().analyzed()).projectList().head();
+    Expression resolved = named instanceof Alias ? ((Alias) named).child() : named;
+    LogicalPlan plan = ((org.apache.spark.sql.classic.Dataset) rows).queryExecution().analyzed();
+    LogicalPlan chosen = HashedFiles.among(this, resolved, plan);
+    Dataset few = chosen == plan ? rows : org.apache.spark.sql.classic.Dataset.ofRows(each.sparkSession(), chosen);
+    return few.where(ExpressionUtils.column(isSeen()).and(ExpressionUtils.column(place()).geq(0)));
+  }
+
+  /** What reads files in tasks; see there. */
+  RowsByHash reader(Function1 all, Function1 hashed, scala.collection.immutable.Seq bound, String text) {
+    return new RowsByHash(all, hashed, bound, text, seen, shift, sorted);
   }
 
   private Expression isSeen() {

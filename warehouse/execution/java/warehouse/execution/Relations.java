@@ -1,6 +1,7 @@
 package warehouse.execution;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -8,17 +9,25 @@ import java.util.Map;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.Some;
+import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction0;
 
 /**
  * Relations by name, and the frames of SQL texts over them.
@@ -62,6 +71,26 @@ public final class Relations {
     byName.put(name, LocalRelation$.MODULE$.fromExternalRows(
         DataTypeUtils$.MODULE$.toAttributes(new StructType(only)), CollectionConverters.asScala(row).toSeq()));
     constant = isConstant ? name : null;
+  }
+
+  /**
+   * A relation of what rows come to now, which stay in this process: no task makes them again for a text that reads it.
+   * False, and no relation, where there are more than so many.
+   */
+  public boolean hold(String name, org.apache.spark.sql.Dataset rows, final int most) {
+    final QueryExecution execution = ((Dataset) rows).queryExecution();
+    InternalRow[] found = (InternalRow[]) SQLExecution$.MODULE$.withNewExecutionId(
+        execution, new Some("hold"), new AbstractFunction0() {
+          public Object apply() {
+            return execution.executedPlan().executeTake(most + 1);
+          }
+        });
+    if (found.length > most) {
+      return false;
+    }
+    Seq held = CollectionConverters.asScala(Arrays.asList(found)).toSeq();
+    byName.put(name, new LocalRelation(execution.analyzed().output(), held, false, Option.empty()));
+    return true;
   }
 
   public boolean has(String name) {
