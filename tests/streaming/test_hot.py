@@ -11,7 +11,7 @@ import pytest
 
 from tests.soak import soaked
 from tests.statements import Rows, rows_in
-from warehouse.streaming import state
+from warehouse.streaming import state, windowed
 from warehouse.streaming.hot import Hot
 
 QUERY = (
@@ -73,3 +73,25 @@ def test_from_memory_as_from_disk(
     kept = hot(engine, "memory")
     rows("DROP STREAMING TABLE memory; DROP STREAMING TABLE disk")
     assert not kept.names
+
+
+def test_of_a_large_base_windows_fire_that_no_row_hits(
+    rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What rows hit is looked up, and what is due is read wherever something is."""
+    monkeypatch.setattr(state, "SMALL_BASE", 0)
+    monkeypatch.setattr(state, "MOST_DELTAS", 0)
+    monkeypatch.setattr(windowed, "manner", lambda *_: windowed.Manner.STAGED)
+    arrive(tmp_path / "in", 0)
+    rows(
+        f"CREATE STREAM readings (k INT, v INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path / 'in'}')"
+        " WATERMARK at DELAY OF INTERVAL 90 SECONDS;"
+        "CREATE STREAMING TABLE t AS SELECT k, sum(v) AS total, window_start FROM STREAM readings GROUP BY k"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER AT WATERMARK EARLY AFTER 99 ROWS"
+    )
+    fired = "SELECT DISTINCT minute(window_start) AS m FROM panes('t') ORDER BY m"
+    for number, known in ((1, []), (2, [0]), (3, [0, 1]), (4, [0, 1, 2]), (6, [0, 1, 2, 3, 4])):
+        arrive(tmp_path / "in", number)
+        rows("REFRESH STREAMING TABLE t")
+        assert [row["m"] for row in rows(fired)] == known
+    rows("DROP STREAMING TABLE t")
