@@ -225,16 +225,17 @@ class State:
         """
         name = f"base-{commit.step:09}"
         order = ["we", *self.query.key_columns]
-        # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
-        ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
-        # each step whose rows hit it reads it whole: taking compressed pages apart costs more than their bytes
-        ordered.write.option("compression", "uncompressed").mode("overwrite").parquet(self.path(name))
-        faults.passed("base")
         measures = {
             "rows": "count(1)", "due": "min(due_wm)",
             "unfired": f"max(CASE WHEN we > {commit.after}L THEN we ELSE {BEGINNING}L END)",
         }  # fmt: skip
-        found = figures(live.sparkSession.read.parquet(self.path(name)), measures)
+        # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
+        ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
+        base = measured(ordered, measures)
+        # few rows hit most of its pages: taking compressed ones apart costs more than their bytes
+        base.frame.write.option("compression", "uncompressed").mode("overwrite").parquet(self.path(name))
+        faults.passed("base")
+        found = base.figures()
         unfired = BEGINNING if found["unfired"] is None else found["unfired"]
         return replace(
             commit, base=name if found["rows"] else None, deltas=(), base_rows=found["rows"], delta_rows=0,

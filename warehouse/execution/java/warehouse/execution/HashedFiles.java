@@ -86,7 +86,8 @@ final class HashedFiles extends ParquetFileFormat {
     List both = new ArrayList();
     both.add(hash);
     both.add(new BoundReference(columns.size(), DataTypes.LongType, true));
-    return wanted.reader(all, hashed, CollectionConverters.asScala(both).toList(), hash.sql());
+    return wanted.reader(all, hashed, CollectionConverters.asScala(both).toList(),
+        columns.catalogString() + hash.sql());
   }
 
   public boolean equals(Object other) {
