@@ -41,7 +41,7 @@ FILES = """
 SELECT id, CAST(nullif(id % 1000, 7) AS STRING) AS k, id DIV 1000 AS ws,
   DATE'2026-01-01' + CAST(id % 400 AS INT) AS day, if(id % 3 = 0, NULL, id * 1.5BD) AS price,
   array_repeat(named_struct('n', id, 't', concat('t', id % 5)), CAST(id % 4 AS INT)) AS last
-FROM range({})
+FROM range(60000)
 """
 
 
@@ -49,7 +49,7 @@ FROM range({})
 def folder(engine: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Three files of many row groups and pages."""
     path = str(tmp_path_factory.mktemp("alike") / "files")
-    rows = engine.spark.sql(FILES.format(60_000)).repartition(3, "day")
+    rows = engine.spark.sql(FILES).repartition(3, "day")
     small = {"parquet.block.size": 64 * 1024, "parquet.page.size": 4096, "parquet.page.row.count.limit": 500}
     rows.sortWithinPartitions("ws", "id").write.options(**small).parquet(path)
     return path

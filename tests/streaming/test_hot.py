@@ -75,8 +75,15 @@ def test_from_memory_as_from_disk(
     assert not kept.names
 
 
+@pytest.mark.parametrize(
+    ("percentile", "fired"),
+    [
+        ("", [[], [0], [0, 1], [0, 1, 2], [0, 1, 2, 3, 4]]),
+        (" PERCENTILE 50", [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4]]),
+    ],
+)
 def test_of_a_large_base_windows_fire_that_no_row_hits(
-    rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, percentile: str, fired: list[list[int]]
 ) -> None:
     """What rows hit is looked up, and what is due is read wherever something is."""
     monkeypatch.setattr(state, "SMALL_BASE", 0)
@@ -87,11 +94,11 @@ def test_of_a_large_base_windows_fire_that_no_row_hits(
         f"CREATE STREAM readings (k INT, v INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path / 'in'}')"
         " WATERMARK at DELAY OF INTERVAL 90 SECONDS;"
         "CREATE STREAMING TABLE t AS SELECT k, sum(v) AS total, window_start FROM STREAM readings GROUP BY k"
-        " WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER AT WATERMARK EARLY AFTER 99 ROWS"
+        f" WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE) TRIGGER AT WATERMARK{percentile} EARLY AFTER 99 ROWS"
     )
-    fired = "SELECT DISTINCT minute(window_start) AS m FROM panes('t') ORDER BY m"
-    for number, known in ((1, []), (2, [0]), (3, [0, 1]), (4, [0, 1, 2]), (6, [0, 1, 2, 3, 4])):
+    minutes = "SELECT DISTINCT minute(window_start) AS m FROM panes('t') ORDER BY m"
+    for number, known in zip((1, 2, 3, 4, 6), fired, strict=True):
         arrive(tmp_path / "in", number)
         rows("REFRESH STREAMING TABLE t")
-        assert [row["m"] for row in rows(fired)] == known
+        assert [row["m"] for row in rows(minutes)] == known
     rows("DROP STREAMING TABLE t")

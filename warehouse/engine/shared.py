@@ -59,13 +59,12 @@ class Shared:
         common = Common(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
         self.tables = StreamingTables(common)
         self.tables.mend(moved)
-        self._joins_shipped = self._frames_shipped = False
+        self._to_ship = [rules.ship, frames.ship]
 
     def begin(self, session: SparkSession) -> None:
         """Do what waits for a statement: Spark's tasks get what is ours once it is compiled, tables go into memory."""
         self.kept.begin(session)
-        self._joins_shipped = self._joins_shipped or rules.ship(session)
-        self._frames_shipped = self._frames_shipped or frames.ship(session)
+        self._to_ship = [ship for ship in self._to_ship if not ship(session)]
 
     def learning_in(self, spark: SparkSession) -> Learning:
         """Return machine learning in a session: models make views and functions, each in a session of theirs."""

@@ -16,7 +16,7 @@ from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING
 from warehouse.streaming import faults
 from warehouse.streaming.arrivals import Arrivals, Frames
-from warehouse.streaming.log import Commit, Intent
+from warehouse.streaming.log import Commit, Intent, is_reached
 from warehouse.streaming.pace import Bound
 from warehouse.streaming.replay import Recordings
 from warehouse.streaming.runner import Runner
@@ -165,8 +165,8 @@ class Feed:
         )
 
         def is_due(record: Commit) -> bool:
-            passed = after > last.after and _reached(record.due_watermark, after)
-            return passed or _reached(record.due_clock, clock)
+            passed = after > last.after and is_reached(record.due_watermark, after)
+            return passed or is_reached(record.due_clock, clock)
 
         if is_due(last) and is_due(self.runner.dues(last)):
             yield self._step(Intent(last.step + 1, None, clock, last.after, given=moved), None)
@@ -192,9 +192,9 @@ class Feed:
             )  # fmt: skip
             frames = recordings.rows(clock, at)
             _, reached = self.runner.parts.watermarks(intent, last, [])
-            if frames is None and _reached(last.due_watermark, reached):
+            if frames is None and is_reached(last.due_watermark, reached):
                 last = self.runner.dues(last)
-            due = _reached(last.due_watermark, reached) or _reached(last.due_clock, at)
+            due = is_reached(last.due_watermark, reached) or is_reached(last.due_clock, at)
             if frames is not None or due:
                 yield self._step(intent, frames)
             else:
@@ -220,7 +220,3 @@ class Feed:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
-
-
-def _reached(due: int | None, point: int) -> bool:
-    return due is not None and due <= point

@@ -152,6 +152,11 @@ START = Commit(
 """Where a streaming table stands before its first step."""
 
 
+def is_reached(due: int | None, point: int) -> bool:
+    """Say whether something waits, and until no later than ``point``: one of the dues of a ``Commit``."""
+    return due is not None and due <= point
+
+
 class StepLog:
     """Intents and commit records as small JSON files, written whole or not at all.
 

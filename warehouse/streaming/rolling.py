@@ -10,7 +10,7 @@ from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import Clock
 from warehouse.execution.relations import Relations
 from warehouse.streaming.grouping import Grouped
-from warehouse.streaming.log import Commit
+from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.slices import Folder, Slices
 from warehouse.streaming.state import FEW_HITS, State
 
@@ -42,7 +42,7 @@ def is_little(state: State, last: Commit, new: Grouped, after: int, most: int) -
 
 def _reads_windows(query: WindowedQuery, last: Commit, new: Grouped, after: int) -> bool:
     """Say whether a step may touch windows of base and deltas: late rows hit them, they close, slices add to them."""
-    closing = last.due_clock is not None or (last.due_windows is not None and last.due_windows <= after)
+    closing = last.due_clock is not None or is_reached(last.due_windows, after)
     hit = bool(new.passed) and query.lateness != 0
     return bool(last.base or last.deltas) and (hit or closing or last.after < last.unfired)
 

@@ -23,7 +23,7 @@ from warehouse.execution.frames import Folders, alike, figures, measured, select
 from warehouse.execution.types import type_text
 from warehouse.streaming import faults
 from warehouse.streaming.hot import MOST_ROWS, Hot
-from warehouse.streaming.log import Commit
+from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.slices import SAME_FILTER, Slices
 
 MOST_DELTAS = 10
@@ -309,5 +309,4 @@ class State:
 
 def _may_be_due(last: Commit, clock: Clock) -> bool:
     """Say whether a window that ``last`` knows may be due at a clock, be it one in the base or not."""
-    by_watermark = last.due_windows is not None and last.due_windows <= clock.after
-    return by_watermark or bool(clock.faster) or (last.due_clock is not None and last.due_clock <= clock.now)
+    return is_reached(last.due_windows, clock.after) or is_reached(last.due_clock, clock.now) or bool(clock.faster)

@@ -22,6 +22,7 @@ import scala.collection.immutable.Map;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import warehouse.execution.tasks.Numbers;
 import warehouse.execution.tasks.RowsByHash;
 
 /** Parquet files that never change, of which the rows are read whose hash is among some, and perhaps others. */
@@ -37,16 +38,16 @@ final class HashedFiles extends ParquetFileFormat {
 
   private final StructType columns;
   private final Expression hash;
-  private final Hashes wanted;
+  private final Numbers wanted;
 
-  private HashedFiles(StructType columns, Expression hash, Hashes wanted) {
+  private HashedFiles(StructType columns, Expression hash, Numbers wanted) {
     this.columns = columns;
     this.hash = hash;
     this.wanted = wanted;
   }
 
   /** The plan of rows, a hash of which is among those that are wanted; itself where it reads no files of Parquet's. */
-  static LogicalPlan among(Hashes wanted, Expression hash, LogicalPlan plan) {
+  static LogicalPlan among(Numbers wanted, Expression hash, LogicalPlan plan) {
     if (plan instanceof Project || plan instanceof Filter) {
       LogicalPlan below = (LogicalPlan) plan.children().head();
       LogicalPlan after = among(wanted, hash, below);
@@ -60,7 +61,7 @@ final class HashedFiles extends ParquetFileFormat {
         ? over((LogicalRelation) plan, files, hash, wanted) : plan;
   }
 
-  private static LogicalPlan over(LogicalRelation plan, HadoopFsRelation files, Expression hash, Hashes wanted) {
+  private static LogicalPlan over(LogicalRelation plan, HadoopFsRelation files, Expression hash, Numbers wanted) {
     List read = new ArrayList(CollectionConverters.asJava(hash.references().toSeq()));
     StructType columns = new StructType();
     for (int i = 0; i < read.size(); i++) {
@@ -86,8 +87,8 @@ final class HashedFiles extends ParquetFileFormat {
     List both = new ArrayList();
     both.add(hash);
     both.add(new BoundReference(columns.size(), DataTypes.LongType, true));
-    return wanted.reader(all, hashed, CollectionConverters.asScala(both).toList(),
-        columns.catalogString() + hash.sql());
+    String name = columns.catalogString() + hash.sql();
+    return new RowsByHash(all, hashed, CollectionConverters.asScala(both).toList(), name, wanted);
   }
 
   public boolean equals(Object other) {

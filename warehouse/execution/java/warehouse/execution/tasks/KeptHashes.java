@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.apache.spark.util.collection.BitSet;
 
 /**
  * The hashes of a file's rows, in the order of the rows. Of the files that were read last they stay in memory, up to a
@@ -46,18 +45,12 @@ final class KeptHashes {
     }
   }
 
-  /**
-   * The numbers of the rows whose hash is among some, in order; null where there are more than `most`.
-   *
-   * @param seen the first bits of these
-   * @param shift how many other bits there are
-   * @param sorted these
-   */
-  long[] among(BitSet seen, int shift, long[] sorted, long most) {
-    long[] found = new long[sorted.length + 16];
+  /** The numbers of the rows whose hash is among those that are wanted, in order; null where there are more than `most`. */
+  long[] among(Numbers wanted, long most) {
+    long[] found = new long[wanted.sorted.length + 16];
     int count = 0;
     for (int i = 0; i < hashes.length; i++) {
-      if (seen.get((int) (hashes[i] >>> shift)) && Arrays.binarySearch(sorted, hashes[i]) >= 0) {
+      if (wanted.have(hashes[i])) {
         if (count == most) {
           return null;
         }

@@ -3,13 +3,13 @@ package warehouse.execution.tasks;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
-import org.apache.spark.util.collection.BitSet;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
@@ -26,28 +26,22 @@ public final class RowsByHash extends AbstractFunction1 implements Serializable 
   private final Function1 all;
   private final Function1 hashed;
   private final Seq hash;
-  private final String text;
-  private final BitSet seen;
-  private final int shift;
-  private final long[] sorted;
+  private final String name;
+  private final Numbers wanted;
 
   /**
    * @param all Spark's function from a file to its rows
    * @param hashed from a file to the columns that are hashed, of each row, and the row's number in the file
    * @param hash a hash and the number, bound to these columns
-   * @param text what the hash is called
-   * @param seen the first bits of the hashes that are wanted
-   * @param shift how many other bits there are
-   * @param sorted the hashes that are wanted
+   * @param name what tells this hash from others of the same file
+   * @param wanted the hashes of the rows to read
    */
-  public RowsByHash(Function1 all, Function1 hashed, Seq hash, String text, BitSet seen, int shift, long[] sorted) {
+  public RowsByHash(Function1 all, Function1 hashed, Seq hash, String name, Numbers wanted) {
     this.all = all;
     this.hashed = hashed;
     this.hash = hash;
-    this.text = text;
-    this.seen = seen;
-    this.shift = shift;
-    this.sorted = sorted;
+    this.name = name;
+    this.wanted = wanted;
   }
 
   public Object apply(Object given) {
@@ -55,13 +49,13 @@ public final class RowsByHash extends AbstractFunction1 implements Serializable 
     Object rows = all.apply(file);
     RowGroups groups = RowGroups.of(rows);
     if (groups != null) {
-      String name = file.filePath() + " " + file.start() + " " + file.length() + " " + file.modificationTime() + text;
-      KeptHashes hashes = KeptHashes.of(name);
+      String key = file.filePath() + " " + file.start() + " " + file.length() + " " + file.modificationTime() + name;
+      KeptHashes hashes = KeptHashes.of(key);
       if (hashes == null) {
         hashes = hashes((Iterator) hashed.apply(file));
-        hashes.keep(name);
+        hashes.keep(key);
       }
-      long[] chosen = hashes.among(seen, shift, sorted, groups.rows() / ONE_IN);
+      long[] chosen = hashes.among(wanted, groups.rows() / ONE_IN);
       if (chosen != null) {
         groups.choose(chosen);
       }
@@ -97,7 +91,7 @@ public final class RowsByHash extends AbstractFunction1 implements Serializable 
     try {
       rows.close();
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      throw new UncheckedIOException(e);
     }
   }
 }
