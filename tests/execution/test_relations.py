@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -42,6 +44,13 @@ def rows(spark: SparkSession, *pairs: tuple[int | None, int]) -> DataFrame:
     return spark.sql(f"{listed} UNION ALL SELECT NULL, 0L WHERE false")
 
 
+def executions(spark: SparkSession) -> int:
+    """Return the number of the last query that Spark was given to plan and to run."""
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    known = spark._jsparkSession.sharedState().statusStore().executionsList()
+    return max((known.apply(i).executionId() for i in range(known.size())), default=-1)
+
+
 HELD = (
     (((1, 1), (2, 2), (None, 3)), ((1, 10), (3, 30))),
     (((2, 5), (2, 6)), ((2, -1), (None, 4), (2, 7))),
@@ -70,6 +79,64 @@ def test_means_what_it_would_over_views(spark: SparkSession, text: str, constant
             for name in ("r1", "r2", "clocks"):
                 spark.catalog.dropTempView(name)
     assert plans.count == 1
+
+
+@pytest.mark.parametrize("constant", [True, soaked(False)])
+@pytest.mark.parametrize("text", sampled(TEXTS))
+def test_means_what_it_would_where_rows_are_held(spark: SparkSession, text: str, constant: bool) -> None:
+    plans = Plans(spark)
+    for step, (first, second) in enumerate(HELD):
+        relations = plans.relations(spark)
+        relations.put("given1", rows(spark, *first))
+        relations.put("given2", rows(spark, *second))
+        for name, given in (("r1", "given1"), ("r2", "given2")):
+            figures = relations.hold(name, f"SELECT * FROM {given}", {"n": "count(1)"}, 4)
+            assert figures == {"n": relations[given].count()}
+        relations.put_row("clocks", "clock", {"step": step, "now": 100 * step}, constant)
+        wanted = relations.sql(text).collect()
+        assert relations.hold("found", text, {"n": "count(1)"}, len(wanted)) == {"n": len(wanted)}
+        assert sorted(map(str, relations["found"].collect())) == sorted(map(str, wanted))
+
+
+def test_is_planned_once_where_rows_are_held(spark: SparkSession) -> None:
+    """What a held relation reads is put into a physical plan, which Spark makes when the text is first held."""
+    plans, planned = Plans(spark), list[int]()
+    for first, _ in HELD:
+        relations = plans.relations(spark)
+        relations.put("given", rows(spark, *first))
+        relations.hold("r1", "SELECT * FROM given", {"n": "count(1)"}, 4)
+        before = executions(spark)
+        relations.hold("sums", TEXTS[0], {"n": "count(1)"}, 4)
+        planned.append(executions(spark) - before)
+    assert planned[0] > 0 and planned[1:] == [0, 0]
+
+
+def test_more_rows_than_may_be_held_leave_the_name_as_it_is(spark: SparkSession) -> None:
+    relations = Plans(spark).relations(spark)
+    relations.put("r1", rows(spark, (1, 1), (2, 2)))
+    for _ in range(2):
+        assert relations.hold("one", "SELECT * FROM r1 WHERE k = 1", {"s": "sum(v)"}, 1) == {"s": 1}
+        assert relations.hold("one", "SELECT * FROM r1", {"s": "sum(v)"}, 1) is None
+        assert [row.v for row in relations["one"].collect()] == [1]
+
+
+@pytest.mark.parametrize("few", [0, 1, 2])
+def test_is_written_as_spark_writes_it(spark: SparkSession, tmp_path: Path, few: int) -> None:
+    """In this process or by tasks; what another attempt left in the folder goes."""
+    folder, relations = tmp_path / "a % b", Plans(spark).relations(spark)
+    folder.mkdir()
+    (folder / "part-00000.parquet").write_bytes(b"half a fi")
+    text = (
+        "SELECT k, named_struct('v', CAST(v AS DECIMAL(20, 2)), 'a', array(k, NULL)) AS s, map('m', v) AS m,"
+        " timestamp_micros(v) AS t, CAST('nan' AS DOUBLE) AS d, CAST(NULL AS STRING) AS n FROM r1"
+    )
+    relations.put("r1", rows(spark, (1, 1), (None, 2)))
+    found, held = relations.write("out", text, {"sum": "sum(s.v)"}, str(folder), few)
+    assert found == {"sum": 3} and (held is not None) == (few == 2)
+    stored = spark.read.parquet(str(folder))
+    assert sorted(map(str, stored.collect())) == sorted(map(str, relations.sql(text).collect()))
+    assert stored.inputFiles() and (folder / "_SUCCESS").exists()
+    assert len(list(folder.glob(".part-*.crc"))) == len(list(folder.glob("part-*.parquet")))
 
 
 def test_is_analysed_once(spark: SparkSession) -> None:

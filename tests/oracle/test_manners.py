@@ -39,8 +39,9 @@ def test_manners(how: Manner, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_few_rows_that_come_to_much(seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are not held, but grouped again as many."""
+    """They are not held, but grouped again as many; nor are windows, which are merged again as many."""
     monkeypatch.setattr(grouping, "MOST_HELD", 1)
+    monkeypatch.setattr(windowed, "SMALL_PART", 1)
     assert not rig.check(random_wide_program(seed, SCENARIOS))
 
 

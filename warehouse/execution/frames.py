@@ -113,6 +113,21 @@ def united(spark: SparkSession, frames: Sequence[DataFrame]) -> DataFrame:
     return DataFrame(_java_of(spark).united(spark._jsparkSession, [frame._jdf for frame in frames]), spark)
 
 
+def held(rows: DataFrame, most: int) -> DataFrame | None:
+    """Return what rows come to now, kept in this process: what reads them starts no task for it.
+
+    Returns:
+        None where they are more than so many.
+    """
+    found = _java(rows).held(rows._jdf, most)
+    return None if found is None else DataFrame(found, rows.sparkSession)
+
+
+def write(rows: DataFrame, folder: str) -> None:
+    """Write rows that are ``held`` to a folder of Parquet files, in the place of what was there."""
+    _java(rows).write(rows._jdf, folder)
+
+
 def append(rows: DataFrame, folder: Path) -> None:
     """Append rows to the Delta table in a folder, all or none, each task one file at most."""
     _java(rows).append(rows._jdf, str(folder))

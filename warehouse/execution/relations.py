@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.execution import java_sources
-from warehouse.execution.frames import Measured, named, parsed
+from warehouse.execution.frames import Measured, named, parsed, write
 from warehouse.execution.local_files import SOURCES
 
 
@@ -56,14 +56,40 @@ class Relations:
         """
         self._java.putRow(name, column, list(values), list(values.values()), constant)
 
-    def hold(self, name: str, rows: DataFrame, most: int) -> bool:
-        """Let ``name`` stand for what ``rows`` come to now, kept in this process: texts that read it start no task.
+    def hold(self, name: str, text: str, measures: Mapping[str, str], most: int) -> dict[str, Any] | None:
+        """Let ``name`` stand for what a query comes to now, held in this process: what reads it starts no task.
+
+        Over relations that are held, its plan is made once and filled with their rows each time.
 
         Returns:
-            whether there are at most so many rows; where there are more, ``name`` stands for nothing new.
+            figures of the rows, SQL aggregates, by name; None, and ``name`` is as before, where there are more than
+            ``most``.
         """
-        held: bool = self._java.hold(name, rows._jdf, most)
-        return held
+        told = self._java.hold(name, text, named(measures, "\0"), most)
+        return None if told is None else parsed(told)
+
+    def write(
+        self, name: str, text: str, measures: Mapping[str, str], folder: str, few: int
+    ) -> tuple[dict[str, Any], DataFrame | None]:
+        """Write what a query comes to into a folder of Parquet files, in the place of what was there.
+
+        Args:
+            name: what it comes to is held under, where it is few.
+            text: the query.
+            measures: SQL aggregates of its rows by name.
+            folder: where.
+            few: so many rows at most are held, and written without a task; 0 where there are likely more.
+
+        Returns:
+            the figures, and the rows where they are held.
+        """
+        found = self.hold(name, text, measures, few) if few else None
+        if found is not None:
+            write(self[name], folder)
+            return found, self[name]
+        rows = self.measured(text, measures)
+        rows.frame.write.mode("overwrite").parquet(folder)
+        return rows.figures(), None
 
     def __getitem__(self, name: str) -> DataFrame:
         """Return the rows of a relation."""

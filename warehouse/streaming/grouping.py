@@ -147,10 +147,8 @@ def held(arrived: Arrived) -> Grouped | None:
     clock = arrived.clock(compiled=False)
     rows = _Rows(arrived, clock)
     batch = _batch(arrived.query, "(SELECT /*+ COALESCE(1) */ * FROM __w_rows)", clock)
-    watch = arrived.relations.measured(batch, _figures(arrived.query, clock))
-    if not arrived.relations.hold("__w_batch", watch.frame, MOST_HELD):
-        return None
-    return rows.seen(_grouped(watch.figures(), arrived.relations["__w_batch"]))
+    found = arrived.relations.hold("__w_batch", batch, _figures(arrived.query, clock), MOST_HELD)
+    return None if found is None else rows.seen(_grouped(found, arrived.relations["__w_batch"]))
 
 
 def grouped(arrived: Arrived, thin: bool) -> Grouped:

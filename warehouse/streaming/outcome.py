@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyspark.sql import DataFrame
+
 from warehouse.dataflow.outcome import outcome
 from warehouse.dataflow.state_columns import EARLY, LATE, ON_TIME
 from warehouse.dataflow.times import Clock
@@ -57,31 +59,32 @@ class Outcome:
         intent: the step's.
         clock: the step's.
         windows: SQL for the windows that the step looks at, merged.
+        few: so many windows at most are held in this process; 0 where there are likely more.
         apart: there may be windows that open and close within the step, and computing all of ``windows`` twice costs
             less than writing those to the delta only to read them again. They are emitted from as they are computed.
     """
 
     def __init__(
         self, relations: Relations, state: State, appends: Appends, intent: Intent, clock: Clock, windows: str,
-        apart: bool,
+        few: int, apart: bool,
     ):  # fmt: skip
         self.relations, self.state, self.appends, self.intent, self.clock = relations, state, appends, intent, clock
-        self.query, self.apart = state.query, apart
+        self.query, self.few, self.apart = state.query, few, apart
         self.rows = outcome(self.query, windows, clock)
         self.delta = state.delta_name(intent.step)
 
     def written(self) -> Made:
         """Write delta and panes, each once however often the step runs."""
-        made = self._delta()
+        made, few = self._delta()
         faults.passed("delta")
-        return self._panes(made)
+        return self._panes(made, few)
 
     def emitted(self) -> Made:
         """Write panes alone, of windows of which none outlives the step."""
         return self._panes(Made())
 
-    def _delta(self) -> Made:
-        """Write the delta.
+    def _delta(self) -> tuple[Made, DataFrame | None]:
+        """Write the delta; return what is in it, and its rows where they are few.
 
         One that is whole already was written before a crash and may have been emitted from: it stays as it is,
         so that panes and state agree even where adding doubles in another order ends in another last digit.
@@ -93,20 +96,24 @@ class Outcome:
             "due_at": "min(CASE WHEN NOT dropped THEN due_at END)",
         }  # fmt: skip
         if self.state.is_whole(self.delta):
-            return Made(**figures(self.state.read(self.relations.session, self.delta).where(self._in_delta), measures))
-        measured = self.relations.measured(f"SELECT * FROM ({self.rows}) WHERE {self._in_delta}", measures)
-        measured.frame.write.mode("overwrite").parquet(self.state.path(self.delta))
-        return Made(**measured.figures())
+            stored = self.state.read(self.relations.session, self.delta)
+            return Made(**figures(stored.where(self._in_delta), measures)), None
+        text = f"SELECT * FROM ({self.rows}) WHERE {self._in_delta}"
+        found, few = self.relations.write("__w_delta", text, measures, self.state.path(self.delta), self.few)
+        if few is not None:
+            self.state.hold(self.delta, few)
+        return Made(**found), few
 
     @property
     def _in_delta(self) -> str:
         return "NOT momentary" if self.apart else "true"
 
-    def _panes(self, made: Made) -> Made:
-        """Emit the panes, those of the delta as they stand in it."""
+    def _panes(self, made: Made, few: DataFrame | None = None) -> Made:
+        """Emit the panes, those of the delta as they stand in it: the ``few`` rows of it, or what was written."""
         texts, momentary = [], None
         if made.shown or made.gone:
-            self.relations.put("__w_delta", self.state.read(self.relations.session, self.delta))
+            stored = few if few is not None else self.state.read(self.relations.session, self.delta)
+            self.relations.put("__w_delta", stored)
             emitting = f"(SELECT * FROM __w_delta WHERE emit AND {self._in_delta})"
             texts = [panes.changes(self.query, emitting, self.clock)] if made.gone else []
             texts.append(panes.inserts(self.query, emitting, self.clock, beside_changes=made.gone > 0))
@@ -117,7 +124,9 @@ class Outcome:
             texts.append(panes.inserts(self.query, "__w_momentary", self.clock, beside_changes=made.gone > 0))
         if not texts:
             return made
-        appended = self.appends.append(self.relations.sql(" UNION ALL ".join(texts)), "panes", self.intent)
+        one = "/*+ COALESCE(1) */ " if self.few else ""
+        rows = self.relations.sql(f"SELECT {one}* FROM ({' UNION ALL '.join(texts)})")
+        appended = self.appends.append(rows, "panes", self.intent)
         if momentary is None:
             return made
         passed = momentary.figures() if appended else self.relations.figures("__w_momentary", _OF_PANES)

@@ -10,6 +10,7 @@ from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import Clock
 from warehouse.execution.relations import Relations
 from warehouse.streaming.grouping import Grouped
+from warehouse.streaming.hot import SMALL_PART
 from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.slices import Folder, Slices
 from warehouse.streaming.state import FEW_HITS, State
@@ -63,7 +64,7 @@ def rolled_up(relations: Relations, state: State, kept: Slices, last: Commit, ne
     added = None
     if new.bounds[1] is not None and kept.window.end_of_last(new.bounds[1] - 1) > clock.after:
         lasting = f"SELECT *, {times.step} AS step FROM ({slices.lasting(query, '__w_batch', times.after)})"
-        added = kept.write(relations, clock.step, lasting)
+        added = kept.write(relations, clock.step, lasting, SMALL_PART if at_once else 0)
     fired = passed = known = None
     if count := kept.firing(last, new.bounds, clock.before, clock.after):
         fired = _fired(relations, kept, last, new, clock, count)

@@ -49,8 +49,10 @@ class Slices:
         self.columns = (*slices.slice_columns(query), "step")
         self.folders = Folders()
 
-    def write(self, relations: Relations, step: int, lasting: str) -> Folder | None:
+    def write(self, relations: Relations, step: int, lasting: str, few: int) -> Folder | None:
         """Write what a step adds, the query ``lasting``; return what there is of it, None where it is nothing.
+
+        Up to ``few`` slices are written in this process.
 
         What is whole already was written before a crash: it stays as it is.
         """
@@ -58,7 +60,8 @@ class Slices:
         if (self.folder / name / "_SUCCESS").exists():
             folder = self._seen(relations.session, name)
         else:
-            folder = self._written(relations.measured(lasting, _FIGURES), name)
+            found, _ = relations.write("__w_slices", lasting, _FIGURES, self._path(name), few)
+            folder = _folder(found)
         faults.passed("slices")
         return folder
 

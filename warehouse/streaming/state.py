@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,10 +19,10 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, merges
 from warehouse.errors import fail
-from warehouse.execution.frames import Folders, alike, figures, measured, selected, united
+from warehouse.execution.frames import Folders, alike, figures, held, measured, selected, united, write
 from warehouse.execution.types import type_text
 from warehouse.streaming import faults
-from warehouse.streaming.hot import MOST_ROWS, Hot
+from warehouse.streaming.hot import MOST_ROWS, SMALL_PART, Hot
 from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.slices import SAME_FILTER, Slices
 
@@ -84,15 +84,13 @@ class State:
         """
         self.check(last)
         base = [self._base(spark, last, clock, hits, bounds)] if last.base else []
-        return self._united(*base, *self._deltas(spark, last))
+        return _together(spark, *base, *self._deltas(spark, last))
 
     def all(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return all versions of all state rows as of ``commit``, or None when there are none."""
         self.check(commit)
-        return self._united(*([self._whole_base(spark, commit)] if commit.base else []), *self._deltas(spark, commit))
-
-    def _united(self, *parts: DataFrame) -> DataFrame | None:
-        return reduce(DataFrame.unionByName, parts) if parts else None
+        base = [self._whole_base(spark, commit)] if commit.base else []
+        return _together(spark, *base, *self._deltas(spark, commit))
 
     def _base(
         self, spark: SparkSession, last: Commit, clock: Clock, hits: DataFrame | None, bounds: tuple
@@ -112,6 +110,10 @@ class State:
         if not _may_be_due(last, clock):
             return self._hit(base.where(within), hits, any_reach)
         return base.where(due).unionByName(self._hit(base.where(within & ~due), hits, any_reach))
+
+    def hold(self, delta: str, rows: DataFrame) -> None:
+        """Let the steps that follow find a delta, of which the rows are held, in memory."""
+        self.hot.hold(delta, self._versions(rows))
 
     def _hit(self, base: DataFrame, hits: DataFrame, any_reach: bool) -> DataFrame:
         """Return the rows of the base that the windows ``hits`` hit, and maybe a few others.
@@ -138,18 +140,21 @@ class State:
 
         if commit.window_rows > MOST_ROWS:
             return read()
-        return united(spark, [self.hot.get(base, read)])
+        return self.hot.get(base, read)
 
     def _deltas(self, spark: SparkSession, commit: Commit) -> list[DataFrame]:
+        def read(*names: str) -> DataFrame:
+            return self._versions(self.read(spark, *names))
+
         if not commit.deltas:
             return []
         if commit.delta_rows > MOST_ROWS:
-            return [self._versions(spark, *commit.deltas)]
-        return [united(spark, [self.hot.get(n, partial(self._versions, spark, n)) for n in commit.deltas])]
+            return [read(*commit.deltas)]
+        return [self.hot.get(name, partial(read, name)) for name in commit.deltas]
 
-    def _versions(self, spark: SparkSession, *names: str) -> DataFrame:
+    def _versions(self, deltas: DataFrame) -> DataFrame:
         """Return the rows of state that deltas hold, with those that say of a session that another one took it in."""
-        deltas = self.read(spark, *names).where("NOT momentary")
+        deltas = deltas.where("NOT momentary")
         rows = selected(deltas, *self.columns)
         if not merges(self.query.window):
             return rows
@@ -204,7 +209,7 @@ class State:
     def _with_one_delta(self, spark: SparkSession, commit: Commit) -> Commit:
         """Write what the deltas say of each window last as one that takes their place; return the record to write."""
         name, view = f"folded-{commit.step:09}", self._view("deltas")
-        (versions,) = self._deltas(spark, commit)
+        versions = united(spark, self._deltas(spark, commit))
         versions.createOrReplaceTempView(view)
         last = spark.sql(state_columns.newest(self.query, view, dropped=True))
         same = {"momentary": "false AS momentary", **{c: c for c in self.columns}}
@@ -232,8 +237,13 @@ class State:
         # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
         ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
         base = measured(ordered, measures)
-        # few rows hit most of its pages: taking compressed ones apart costs more than their bytes
-        base.frame.write.option("compression", "uncompressed").mode("overwrite").parquet(self.path(name))
+        few = held(base.frame, SMALL_PART) if about <= SMALL_PART else None
+        if few is not None:
+            write(few, self.path(name))
+            self.hot.hold(name, few)
+        else:
+            # few rows hit most of its pages: taking compressed ones apart costs more than their bytes
+            base.frame.write.option("compression", "uncompressed").mode("overwrite").parquet(self.path(name))
         faults.passed("base")
         found = base.figures()
         unfired = BEGINNING if found["unfired"] is None else found["unfired"]
@@ -246,7 +256,9 @@ class State:
         """Return ``commit`` with the next dues after it looked up in the state."""
         waiting = self.slices.next_due(spark, commit) if self.slices else None
         parts = [names for names in (commit.deltas, (commit.base,) if commit.base else ()) if names]
-        whole = self._united(*(selected(self.read(spark, *names), "dropped", "due_wm", "due_at") for names in parts))
+        whole = _together(
+            spark, *(selected(self.read(spark, *names), "dropped", "due_wm", "due_at") for names in parts)
+        )
         if whole is None:
             return replace(commit, due_watermark=waiting, due_windows=None, due_clock=None)
         # old versions may answer too: an idle look is harmless, a missed one is not
@@ -305,6 +317,10 @@ class State:
             number = int(folder.name.rpartition("-")[2])
             if folder.name not in named and number <= newest:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _together(spark: SparkSession, *parts: DataFrame) -> DataFrame | None:
+    return united(spark, parts) if parts else None
 
 
 def _may_be_due(last: Commit, clock: Clock) -> bool:

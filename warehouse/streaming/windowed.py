@@ -18,6 +18,7 @@ from warehouse.execution.relations import Relations
 from warehouse.language.statements import Mode
 from warehouse.streaming import late
 from warehouse.streaming.grouping import MOST_HELD, NO_ROWS, Arrived, Grouped, gathered, grouped, held, tell
+from warehouse.streaming.hot import SMALL_PART
 from warehouse.streaming.inputs import size_of
 from warehouse.streaming.lags import Lags
 from warehouse.streaming.log import Commit, Intent
@@ -110,7 +111,7 @@ class Windowed:
         record = self._recorded(intent, last, read, fired, finished=finished, bad=bad)
         if self.state.slices:
             record = self.state.slices.added(record, fired.added)
-        self.tuning.tune(relations.session, False)
+        self.tuning.tune(relations.session, read.small and record.window_rows + record.slice_rows <= SMALL_PART)
         record = self.state.compacted(relations.session, record, intent.drain)
         return self.state.listed(record, last)
 
@@ -154,20 +155,20 @@ class Windowed:
         if new.gathered:
             known = merging.with_strays(self.query, "__w_windows", "__w_state" if new.strays else None)
             windows = merging.touched(f"({known})", clock, at_once=read.small)
-            found = self._outcome(relations, intent, clock, windows, forgets(self.query, clock, new.bounds[1]))
+            found = self._outcome(relations, intent, last, clock, windows, forgets(self.query, clock, new.bounds[1]))
             return Fired(found.written())
         if self.state.slices:
             rolled = rolled_up(relations, self.state, self.state.slices, last, new, clock)
             if not rolled.windows:
                 return Fired(Made(), added=rolled.added)
-            found = self._outcome(relations, intent, clock, rolled.windows, apart=rolled.momentary)
+            found = self._outcome(relations, intent, last, clock, rolled.windows, apart=rolled.momentary)
             return Fired(found.emitted() if rolled.momentary else found.written(), added=rolled.added)
         state = self._seen(relations, self.state.touched(relations.session, last, clock, new.few, new.bounds))
         batch = "__w_batch" if new.windows else None
         if not (state or batch):
             return Fired(Made())
         windows = merging.merged(self.query, state, batch, clock, at_once=read.small)
-        return Fired(self._outcome(relations, intent, clock, windows).written(), state, batch)
+        return Fired(self._outcome(relations, intent, last, clock, windows).written(), state, batch)
 
     def _recorded(self, intent: Intent, last: Commit, read: Read, fired: Fired, finished: int, bad: int) -> Commit:
         """Say what a step did, and all that the next one needs but where slices and a new base lie."""
@@ -193,9 +194,10 @@ class Windowed:
         )  # fmt: skip
 
     def _outcome(
-        self, relations: Relations, intent: Intent, clock: Clock, windows: str, apart: bool = False
+        self, relations: Relations, intent: Intent, last: Commit, clock: Clock, windows: str, apart: bool = False
     ) -> Outcome:
-        return Outcome(relations, self.state, self.parts.appends, intent, clock, windows, apart)
+        few = SMALL_PART if not clock.compiled and last.panes <= SMALL_PART else 0
+        return Outcome(relations, self.state, self.parts.appends, intent, clock, windows, few, apart)
 
     def _seen(self, relations: Relations, state: DataFrame | None) -> str | None:
         """Make the relation of the state that a step reads; return its name, None without state."""

@@ -1,5 +1,6 @@
 package warehouse.execution;
 
+import java.io.IOException;
 import java.util.ConcurrentModificationException;
 import java.util.List;
 import org.apache.spark.sql.Column;
@@ -9,6 +10,7 @@ import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union$;
 import org.apache.spark.sql.delta.DeltaLog;
@@ -52,6 +54,18 @@ public final class Frames {
     HashedFiles.ready = true;
   }
 
+  /** What rows come to now, kept in this process; null where that is more than so many. */
+  public Dataset held(Dataset rows, int most) {
+    LocalRelation held = Held.of(((org.apache.spark.sql.classic.Dataset) rows).queryExecution(), most);
+    return held == null ? null : org.apache.spark.sql.classic.Dataset.ofRows(
+        (org.apache.spark.sql.classic.SparkSession) rows.sparkSession(), held);
+  }
+
+  /** Write what `held` returned as a folder of Parquet files, in the place of what was there. */
+  public void write(Dataset rows, String folder) throws IOException {
+    Held.write((org.apache.spark.sql.classic.Dataset) rows, folder);
+  }
+
   public Observation watch() {
     return new Observation();
   }
@@ -76,10 +90,12 @@ public final class Frames {
 
   /** The rows of several frames, one after the other, in a session that need not be theirs. */
   public Dataset united(SparkSession session, List frames) {
-    LogicalPlan all = plan(frames.get(0));
-    for (int i = 1; i < frames.size(); i++) {
-      all = Union$.MODULE$.apply(all, plan(frames.get(i)));
+    List plans = Held.together(frames);
+    LogicalPlan all = (LogicalPlan) plans.get(0);
+    for (int i = 1; i < plans.size(); i++) {
+      all = Union$.MODULE$.apply(all, (LogicalPlan) plans.get(i));
     }
+    all.setAnalyzed();
     return org.apache.spark.sql.classic.Dataset.ofRows((org.apache.spark.sql.classic.SparkSession) session, all);
   }
 
@@ -130,10 +146,6 @@ public final class Frames {
       }
     }
     return true;
-  }
-
-  private static LogicalPlan plan(Object frame) {
-    return ((org.apache.spark.sql.classic.Dataset) frame).logicalPlan();
   }
 
   private static Column[] columns(String texts) {

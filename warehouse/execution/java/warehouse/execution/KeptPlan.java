@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -19,6 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.View;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -32,6 +34,9 @@ import scala.jdk.javaapi.CollectionConverters;
 final class KeptPlan {
   private final LogicalPlan plan;
   private final Map kinds;
+
+  private Prepared prepared;
+  private boolean wasPrepared;
 
   private KeptPlan(LogicalPlan plan, Map kinds) {
     this.plan = plan;
@@ -58,6 +63,25 @@ final class KeptPlan {
       }
     }.of(plan);
     return readsNothingElse(bare) ? new KeptPlan(bare, kinds) : null;
+  }
+
+  /** Of the relations that the text reads. */
+  Set names() {
+    return kinds.keySet();
+  }
+
+  /** The physical plan, made once, over relations that fit; null where their rows are not all held, or it has none. */
+  Prepared prepared(SparkSession session, Map relations) {
+    for (Iterator each = names().iterator(); each.hasNext();) {
+      if (!(relations.get(each.next()) instanceof LocalRelation)) {
+        return null;
+      }
+    }
+    if (!wasPrepared) {
+      wasPrepared = true;
+      prepared = Prepared.of(session, this, relations);
+    }
+    return prepared;
   }
 
   /** Whether relations have the columns, by name, type and nullability, that the plan was analysed for. */

@@ -1,7 +1,6 @@
 package warehouse.execution;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -9,7 +8,6 @@ import java.util.Map;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
-import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
@@ -18,16 +16,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
 import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.CollectMetricsExec$;
 import org.apache.spark.sql.execution.QueryExecution;
-import org.apache.spark.sql.execution.SQLExecution$;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
-import scala.Some;
-import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
-import scala.runtime.AbstractFunction0;
 
 /**
  * Relations by name, and the frames of SQL texts over them.
@@ -40,6 +36,8 @@ import scala.runtime.AbstractFunction0;
 public final class Relations {
   /** The number that what is measured of a frame is registered under; the watch's name tells them apart. */
   private static final long WATCHED = 0;
+
+  private static final String MEASURED = "measured";
 
   private final Plans plans;
   private final org.apache.spark.sql.classic.SparkSession session;
@@ -73,30 +71,6 @@ public final class Relations {
     constant = isConstant ? name : null;
   }
 
-  /**
-   * A relation of what rows come to now, which stay in this process: no task makes them again for a text that reads it.
-   * False, and no relation, where there are more than so many.
-   */
-  public boolean hold(String name, org.apache.spark.sql.Dataset rows, final int most) {
-    final QueryExecution execution = ((Dataset) rows).queryExecution();
-    InternalRow[] found = (InternalRow[]) SQLExecution$.MODULE$.withNewExecutionId(
-        execution, new Some("hold"), new AbstractFunction0() {
-          public Object apply() {
-            return execution.executedPlan().executeTake(most + 1);
-          }
-        });
-    if (found.length > most) {
-      return false;
-    }
-    Seq held = CollectionConverters.asScala(Arrays.asList(found)).toSeq();
-    byName.put(name, new LocalRelation(execution.analyzed().output(), held, false, Option.empty()));
-    return true;
-  }
-
-  public boolean has(String name) {
-    return byName.containsKey(name);
-  }
-
   /** The rows of a relation. */
   public org.apache.spark.sql.Dataset get(String name) {
     return Dataset.ofRows(session, (LogicalPlan) byName.get(name));
@@ -109,7 +83,40 @@ public final class Relations {
 
   /** The frame of a text, of which aggregates are taken when it is first used; see `Frames`. */
   public org.apache.spark.sql.Dataset measured(String text, Observation watch, String measures) throws ParseException {
-    String key = watch == null ? text : text + "\0" + measures;
+    LogicalPlan plan = plan(text, measures);
+    return Dataset.ofRows(session, watch == null ? plan : watched(plan, watch));
+  }
+
+  /**
+   * Let a name stand for what a text comes to now, held in this process: no task makes it again for who reads it.
+   *
+   * @return aggregates of its rows as JSON; null, and no relation, where they are more than so many
+   */
+  public String hold(String name, String text, String measures, int most) throws ParseException {
+    KeptPlan kept = plans.get(key(text, measures));
+    Prepared prepared = kept == null || !kept.fits(byName) ? null : kept.prepared(session, byName);
+    LocalRelation held;
+    SparkPlan run;
+    if (prepared == null) {
+      QueryExecution execution = Dataset.ofRows(session, plan(text, measures)).queryExecution();
+      held = Held.of(execution, most);
+      run = execution.executedPlan();
+    } else {
+      run = prepared.over(byName);
+      held = Held.of(session, run, most);
+    }
+    if (held == null) {
+      return null;
+    }
+    byName.put(name, held);
+    Option told = CollectMetricsExec$.MODULE$.collect(run).get(MEASURED);
+    return told.isDefined() // the optimizer leaves the measuring out where it sees that there are no rows
+        ? ((Row) told.get()).json() : figures("SELECT " + measures.replace('\0', ',') + " FROM " + name);
+  }
+
+  /** The analysed plan of a text, with its measures if there are any, over what the relations hold. */
+  private LogicalPlan plan(String text, String measures) throws ParseException {
+    String key = key(text, measures);
     KeptPlan kept = plans.get(key);
     LogicalPlan whole = null;
     if (kept == null || !kept.fits(byName)) {
@@ -118,10 +125,11 @@ public final class Relations {
       kept = kept == null && plans.knows(key) || !Builtins.only(parsed) ? null : KeptPlan.of(whole, byName);
       plans.put(key, kept);
     }
-    if (kept != null) {
-      whole = kept.over(byName, constant);
-    }
-    return Dataset.ofRows(session, watch == null ? whole : watched(whole, watch));
+    return kept == null ? whole : kept.over(byName, constant);
+  }
+
+  private static String key(String text, String measures) {
+    return measures.isEmpty() ? text : text + "\0" + measures;
   }
 
   /** The plan with `watch` as what takes the measures on top of it. */
@@ -149,7 +157,7 @@ public final class Relations {
     for (String measure : measures.split("\0")) {
       each.add(parser.parseExpression(measure));
     }
-    return new CollectMetrics("measured", CollectionConverters.asScala(each).toSeq(), plan, WATCHED);
+    return new CollectMetrics(MEASURED, CollectionConverters.asScala(each).toSeq(), plan, WATCHED);
   }
 
   /** The plan of what was parsed, as Spark makes it: over views of the relations named, there for the while. */
