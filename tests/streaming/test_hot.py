@@ -53,8 +53,7 @@ def test_from_memory_as_from_disk(
         """Let a table's parts be in memory or not, and small ones held in this process: of ``turns`` some are."""
         monkeypatch.setattr(state, "MOST_ROWS", -1 if name == "disk" else 1_000_000)
         small = SMALL_PART if name == "held" or (name == "turns" and number % 2) else 0
-        for module in (state, windowed):
-            monkeypatch.setattr(module, "SMALL_PART", small)
+        monkeypatch.setattr(windowed, "SMALL_PART", small)
 
     monkeypatch.setattr(state, "MOST_DELTAS", 2)
     arrive(tmp_path / "in", 0)

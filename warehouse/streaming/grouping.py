@@ -27,7 +27,8 @@ class Grouped:
 
     Attributes:
         windows: how many rows of partial results there are. bounds: their least start, and greatest end.
-        few: those rows themselves unless they are many. passed: of slices, how many a window holds that has fired.
+        few: those rows themselves unless they are many. held: they are in this process, or there are none.
+        passed: of slices, how many a window holds that has fired.
         seen: per source. untimed: rows without a timestamp. late: rows that miss at least one of their windows.
         lateness: see ``lateness.known``. lags: see ``lags.measures``, where a trigger has a PERCENTILE.
         gathered: rows and state are merged already, as ``windows`` whole ones of ``bounds``, their least end second.
@@ -37,6 +38,7 @@ class Grouped:
     windows: int = 0
     bounds: tuple[int | None, int | None] = (None, None)
     few: DataFrame | None = None
+    held: bool = False
     passed: int = 0
     seen: list[Seen] = field(default_factory=list)
     untimed: int = 0
@@ -47,7 +49,7 @@ class Grouped:
     strays: int = 0
 
 
-NO_ROWS = Grouped()
+NO_ROWS = Grouped(held=True)
 
 MOST_HELD = 20_000
 """Of a step of few rows, no more partial results are held in this process than so many."""
@@ -148,7 +150,9 @@ def held(arrived: Arrived) -> Grouped | None:
     rows = _Rows(arrived, clock)
     batch = _batch(arrived.query, "(SELECT /*+ COALESCE(1) */ * FROM __w_rows)", clock)
     found = arrived.relations.hold("__w_batch", batch, _figures(arrived.query, clock), MOST_HELD)
-    return None if found is None else rows.seen(_grouped(found, arrived.relations["__w_batch"]))
+    if found is None:
+        return None
+    return replace(rows.seen(_grouped(found, arrived.relations["__w_batch"])), held=True)
 
 
 def grouped(arrived: Arrived, thin: bool) -> Grouped:

@@ -124,8 +124,8 @@ class Outcome:
             texts.append(panes.inserts(self.query, "__w_momentary", self.clock, beside_changes=made.gone > 0))
         if not texts:
             return made
-        one = "/*+ COALESCE(1) */ " if self.few else ""
-        rows = self.relations.sql(f"SELECT {one}* FROM ({' UNION ALL '.join(texts)})")
+        one_file = "" if few is None else "/*+ COALESCE(1) */ "
+        rows = self.relations.sql(f"SELECT {one_file}* FROM ({' UNION ALL '.join(texts)})")
         appended = self.appends.append(rows, "panes", self.intent)
         if momentary is None:
             return made

@@ -10,7 +10,6 @@ from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import Clock
 from warehouse.execution.relations import Relations
 from warehouse.streaming.grouping import Grouped
-from warehouse.streaming.hot import SMALL_PART
 from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.slices import Folder, Slices
 from warehouse.streaming.state import FEW_HITS, State
@@ -48,7 +47,9 @@ def _reads_windows(query: WindowedQuery, last: Commit, new: Grouped, after: int)
     return bool(last.base or last.deltas) and (hit or closing or last.after < last.unfired)
 
 
-def rolled_up(relations: Relations, state: State, kept: Slices, last: Commit, new: Grouped, clock: Clock) -> Rolled:
+def rolled_up(
+    relations: Relations, state: State, kept: Slices, last: Commit, new: Grouped, clock: Clock, few: int
+) -> Rolled:
     """Add what the rows of a step came to, and return the windows that fire, and those that had and got rows.
 
     Args:
@@ -58,22 +59,23 @@ def rolled_up(relations: Relations, state: State, kept: Slices, last: Commit, ne
         last: the commit record before.
         new: what the rows came to, the relation ``__w_batch``.
         clock: the step's times.
+        few: see ``Slices.write``.
     """
     query, times, at_once = state.query, clock.reading(), not clock.compiled
     state.check(last)
     added = None
     if new.bounds[1] is not None and kept.window.end_of_last(new.bounds[1] - 1) > clock.after:
         lasting = f"SELECT *, {times.step} AS step FROM ({slices.lasting(query, '__w_batch', times.after)})"
-        added = kept.write(relations, clock.step, lasting, SMALL_PART if at_once else 0)
+        added = kept.write(relations, clock.step, lasting, few)
     fired = passed = known = None
     if count := kept.firing(last, new.bounds, clock.before, clock.after):
         fired = _fired(relations, kept, last, new, clock, count)
     if new.passed and query.lateness != 0:
         passed = slices.passed(query, "__w_batch", times.before)
     if _reads_windows(query, last, new, clock.after):
-        few = passed and new.passed * kept.window.windows_per_slice <= FEW_HITS
+        narrow = passed and new.passed * kept.window.windows_per_slice <= FEW_HITS
         bounds = new.bounds if passed else (None, None)
-        hits = relations.sql(passed) if passed and few else None
+        hits = relations.sql(passed) if passed and narrow else None
         versions = state.touched(relations.session, last, clock, hits, bounds)
         if versions is not None:
             known = "__w_state"

@@ -22,7 +22,7 @@ from warehouse.errors import fail
 from warehouse.execution.frames import Folders, alike, figures, held, measured, selected, united, write
 from warehouse.execution.types import type_text
 from warehouse.streaming import faults
-from warehouse.streaming.hot import MOST_ROWS, SMALL_PART, Hot
+from warehouse.streaming.hot import MOST_ROWS, Hot
 from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.slices import SAME_FILTER, Slices
 
@@ -194,8 +194,11 @@ class State:
     def _view(self, what: str) -> str:
         return f"__w_{what}_{self.folder.parent.name.replace('-', '_')}"
 
-    def compacted(self, spark: SparkSession, commit: Commit, drained: bool) -> Commit:
-        """Fold deltas, and slices, that have piled up, at a DRAIN all of them; return the commit record to write."""
+    def compacted(self, spark: SparkSession, commit: Commit, drained: bool, few: int) -> Commit:
+        """Fold deltas, and slices, that have piled up, at a DRAIN all of them; return the commit record to write.
+
+        Up to ``few`` windows are held in this process as they are written.
+        """
         if self.slices:
             commit = self.slices.compacted(spark, commit)
         if not drained:
@@ -204,7 +207,7 @@ class State:
             if commit.delta_rows * LITTLE < commit.base_rows:
                 return self._with_one_delta(spark, commit)
         live = self._live(spark, commit)
-        return commit if live is None else self.with_base(commit, live, commit.delta_rows)
+        return commit if live is None else self.with_base(commit, live, commit.delta_rows, few)
 
     def _with_one_delta(self, spark: SparkSession, commit: Commit) -> Commit:
         """Write what the deltas say of each window last as one that takes their place; return the record to write."""
@@ -220,13 +223,14 @@ class State:
         faults.passed("base")
         return replace(commit, deltas=(name,), delta_rows=one.figures()["rows"])
 
-    def with_base(self, commit: Commit, live: DataFrame, about: int) -> Commit:
+    def with_base(self, commit: Commit, live: DataFrame, about: int, few: int = 0) -> Commit:
         """Write the live windows as the base of a step; return the commit record to write.
 
         Args:
             commit: of the step.
             live: all live windows, in the columns of the state.
             about: how many rows there may be.
+            few: so many at most are held in this process; 0 where there are likely more.
         """
         name = f"base-{commit.step:09}"
         order = ["we", *self.query.key_columns]
@@ -237,10 +241,10 @@ class State:
         # the live view partitions by key: sorting it into ranges of window ends lets a step skip row groups
         ordered = live.repartitionByRange(max(1, about // 500_000), *order).sortWithinPartitions(*order)
         base = measured(ordered, measures)
-        few = held(base.frame, SMALL_PART) if about <= SMALL_PART else None
-        if few is not None:
-            write(few, self.path(name))
-            self.hot.hold(name, few)
+        rows = held(base.frame, few) if few else None
+        if rows is not None:
+            write(rows, self.path(name))
+            self.hot.hold(name, rows)
         else:
             # few rows hit most of its pages: taking compressed ones apart costs more than their bytes
             base.frame.write.option("compression", "uncompressed").mode("overwrite").parquet(self.path(name))

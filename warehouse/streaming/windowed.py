@@ -32,6 +32,9 @@ from warehouse.streaming.tuning import Tuning, are_few
 FEW_WINDOWS, MUCH_STATE = 5_000, 50_000
 """A step of few rows that hit few windows of little state is interpreted, not compiled, by one task a stage."""
 
+LITTLE_STATE = 1 << 23
+"""Bytes, as files, of a state whose rows may be held: where windows keep the rows themselves, a few can be long."""
+
 
 class Manner(Enum):
     """How a step goes about its work. What comes out is the same."""
@@ -68,6 +71,7 @@ class Read:
         watermarks, lags, arrived: as the commit record will have them.
         clock: the step's, with the watermark that the rows bring.
         small: little is to be merged: it is interpreted, by one task.
+        few: so many rows of what comes of it are held in this process; 0 where they may be many, or long.
     """
 
     new: Grouped
@@ -76,6 +80,7 @@ class Read:
     arrived: int | None
     clock: Clock
     small: bool
+    few: int
 
 
 @dataclass(frozen=True)
@@ -111,8 +116,9 @@ class Windowed:
         record = self._recorded(intent, last, read, fired, finished=finished, bad=bad)
         if self.state.slices:
             record = self.state.slices.added(record, fired.added)
-        self.tuning.tune(relations.session, read.small and record.window_rows + record.slice_rows <= SMALL_PART)
-        record = self.state.compacted(relations.session, record, intent.drain)
+        few = read.few if record.window_rows + record.slice_rows <= read.few else 0
+        self.tuning.tune(relations.session, few > 0)
+        record = self.state.compacted(relations.session, record, intent.drain, few)
         return self.state.listed(record, last)
 
     def _read(
@@ -138,7 +144,9 @@ class Windowed:
         clock = Clock(
             intent.step, intent.now, intent.before, after, intent.drain, intent.complete, faster, not small, since
         )
-        return Read(new, watermarks, lags, intent.now if frames is not None else last.arrived, clock, small)
+        little = new.held and last.panes <= SMALL_PART and last.state_bytes <= LITTLE_STATE
+        few = SMALL_PART if small and little else 0
+        return Read(new, watermarks, lags, intent.now if frames is not None else last.arrived, clock, small, few)
 
     def _held(self, arrived: Arrived, thin: bool) -> Grouped:
         """Group rows that are few by what the last step was like; as many, where they turn out to be."""
@@ -155,20 +163,20 @@ class Windowed:
         if new.gathered:
             known = merging.with_strays(self.query, "__w_windows", "__w_state" if new.strays else None)
             windows = merging.touched(f"({known})", clock, at_once=read.small)
-            found = self._outcome(relations, intent, last, clock, windows, forgets(self.query, clock, new.bounds[1]))
+            found = self._outcome(relations, intent, read, windows, forgets(self.query, clock, new.bounds[1]))
             return Fired(found.written())
         if self.state.slices:
-            rolled = rolled_up(relations, self.state, self.state.slices, last, new, clock)
+            rolled = rolled_up(relations, self.state, self.state.slices, last, new, clock, read.few)
             if not rolled.windows:
                 return Fired(Made(), added=rolled.added)
-            found = self._outcome(relations, intent, last, clock, rolled.windows, apart=rolled.momentary)
+            found = self._outcome(relations, intent, read, rolled.windows, apart=rolled.momentary)
             return Fired(found.emitted() if rolled.momentary else found.written(), added=rolled.added)
         state = self._seen(relations, self.state.touched(relations.session, last, clock, new.few, new.bounds))
         batch = "__w_batch" if new.windows else None
         if not (state or batch):
             return Fired(Made())
         windows = merging.merged(self.query, state, batch, clock, at_once=read.small)
-        return Fired(self._outcome(relations, intent, last, clock, windows).written(), state, batch)
+        return Fired(self._outcome(relations, intent, read, windows).written(), state, batch)
 
     def _recorded(self, intent: Intent, last: Commit, read: Read, fired: Fired, finished: int, bad: int) -> Commit:
         """Say what a step did, and all that the next one needs but where slices and a new base lie."""
@@ -193,11 +201,8 @@ class Windowed:
             arrived=read.arrived, lags=asdict(read.lags) if self.query.percentiles else {},
         )  # fmt: skip
 
-    def _outcome(
-        self, relations: Relations, intent: Intent, last: Commit, clock: Clock, windows: str, apart: bool = False
-    ) -> Outcome:
-        few = SMALL_PART if not clock.compiled and last.panes <= SMALL_PART else 0
-        return Outcome(relations, self.state, self.parts.appends, intent, clock, windows, few, apart)
+    def _outcome(self, relations: Relations, intent: Intent, read: Read, windows: str, apart: bool = False) -> Outcome:
+        return Outcome(relations, self.state, self.parts.appends, intent, read.clock, windows, read.few, apart)
 
     def _seen(self, relations: Relations, state: DataFrame | None) -> str | None:
         """Make the relation of the state that a step reads; return its name, None without state."""

@@ -36,12 +36,10 @@ import scala.runtime.AbstractPartialFunction;
 final class Prepared {
   private static final ClassTag ROWS = ClassTag$.MODULE$.apply(InternalRow.class);
 
-  private final SparkSession session;
   private final SparkPlan plan;
   private final Map names;
 
-  private Prepared(SparkSession session, SparkPlan plan, Map names) {
-    this.session = session;
+  private Prepared(SparkPlan plan, Map names) {
     this.plan = plan;
     this.names = names;
   }
@@ -53,7 +51,7 @@ final class Prepared {
    * @param relations plans by name
    */
   static Prepared of(final SparkSession session, KeptPlan kept, Map relations) {
-    final Map names = new HashMap();
+    Map names = new HashMap();
     Map places = new HashMap();
     for (Iterator each = kept.names().iterator(); each.hasNext();) {
       Object name = each.next();
@@ -71,12 +69,12 @@ final class Prepared {
             QueryExecution$.MODULE$.preparations(session, Option.empty(), false), planned);
       }
     });
-    Prepared prepared = new Prepared(session, plan, names);
-    return prepared.over(relations).subqueriesAll().isEmpty() ? prepared : null;
+    Prepared prepared = new Prepared(plan, names);
+    return prepared.over(session, relations).subqueriesAll().isEmpty() ? prepared : null;
   }
 
   /** The plan over what relations hold now, to be run once. */
-  SparkPlan over(final Map relations) {
+  SparkPlan over(SparkSession session, final Map relations) {
     return (SparkPlan) session.withActive(new AbstractFunction0() {
       public Object apply() {
         return plan.transformUp(filled(relations));
@@ -114,7 +112,7 @@ final class Prepared {
 
   private RDDScanExec scan(RDDScanExec place, Map relations) {
     LocalRelation held = (LocalRelation) relations.get(names.get(Integer.valueOf(place.rdd().id())));
-    RDD rows = session.sparkContext().parallelize(held.data(), 1, ROWS);
+    RDD rows = place.rdd().context().parallelize(held.data(), 1, ROWS);
     return place.copy(
         place.output(), rows, place.name(), place.outputPartitioning(), place.outputOrdering(), place.stream());
   }

@@ -102,7 +102,7 @@ public final class Relations {
       held = Held.of(execution, most);
       run = execution.executedPlan();
     } else {
-      run = prepared.over(byName);
+      run = prepared.over(session, byName);
       held = Held.of(session, run, most);
     }
     if (held == null) {
