@@ -13,6 +13,7 @@ from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.streaming import state, windowed
 from warehouse.streaming.hot import SMALL_PART, Hot
+from warehouse.streaming.windowed import LITTLE_STATE
 
 QUERY = (
     "SELECT k, sum(v) AS total, window_start FROM STREAM readings GROUP BY k WINDOW {window}"
@@ -115,4 +116,41 @@ def test_of_a_large_base_windows_fire_that_no_row_hits(
         arrive(tmp_path / "in", number)
         rows("REFRESH STREAMING TABLE t")
         assert [row["m"] for row in rows(minutes)] == known
+    rows("DROP STREAMING TABLE t")
+
+
+def last_job(engine: Any) -> int:
+    """Return the number of the last job that Spark was given."""
+    context = engine.spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    known = context.statusStore().jobsList(None)
+    return max(int(known.apply(i).jobId()) for i in range(known.size()))
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "jobs"), [("LITTLE_STATE", LITTLE_STATE, 3), ("LITTLE_STATE", -1, 3), ("SMALL_PART", 2, 4)]
+)
+def test_the_delta_of_a_small_step_is_written_by_this_process(
+    rows: Rows, engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, jobs: int
+) -> None:
+    """A step starts a job for its rows, one for its windows and one for its panes.
+
+    Where the state may be long tasks write the delta, and where there are more windows than are held it is tried first.
+    """
+    monkeypatch.setattr(windowed, limit, most)
+    arrive(tmp_path / "in", 0)
+    rows(
+        f"CREATE STREAM readings (k INT, v INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path / 'in'}')"
+        " WATERMARK at DELAY OF INTERVAL 90 SECONDS;"
+        f"CREATE STREAMING TABLE t AS {QUERY.format(window=WINDOWS['fixed']).replace('2 ROWS', '99 ROWS')}"
+    )
+    for number in (1, 2):
+        arrive(tmp_path / "in", number)
+        before = last_job(engine)
+        rows("REFRESH STREAMING TABLE t")
+        started = last_job(engine) - before
+    (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == "t" and e.schema.startswith("hot_")]
+    delta = engine.tables.feeds._feeds[entry.id].runner.parts.folder / "state" / "delta-000000003"
+    by_tasks = [file.name for file in delta.glob("part-*.parquet") if "-c000" in file.name]
+    assert (started, bool(by_tasks)) == (jobs, limit != "LITTLE_STATE" or most < 0)
     rows("DROP STREAMING TABLE t")

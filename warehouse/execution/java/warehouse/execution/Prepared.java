@@ -65,7 +65,7 @@ final class Prepared {
     SparkPlan plan = (SparkPlan) session.withActive(new AbstractFunction0() {
       public Object apply() {
         SparkPlan planned = Dataset.ofRows(session, whole).queryExecution().sparkPlan();
-        return QueryExecution$.MODULE$.prepareForExecution(
+        return QueryExecution$.MODULE$.prepareForExecution( // not as an adaptive plan, which is run just once
             QueryExecution$.MODULE$.preparations(session, Option.empty(), false), planned);
       }
     });

@@ -32,6 +32,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * hold by then takes their places, if their columns are the same: analysis is up to half of what a small step of a
  * streaming table costs. Not kept is the plan of a text that reads other tables too, or calls a user's function, as
  * these can become others in between. No text may read what came of itself.
+ *
+ * <p>What few rows a text comes to can be held: then they are the relation. Where a text reads nothing but rows that are
+ * held, the physical plan is kept, too.
  */
 public final class Relations {
   /** The number that what is measured of a frame is registered under; the watch's name tells them apart. */
