@@ -113,7 +113,7 @@ class State:
 
     def hold(self, delta: str, rows: DataFrame) -> None:
         """Let the steps that follow find a delta, of which the rows are held, in memory."""
-        self.hot.hold(delta, self._versions(rows))
+        self.hot.hold(delta, united(rows.sparkSession, [self._versions(rows)]))
 
     def _hit(self, base: DataFrame, hits: DataFrame, any_reach: bool) -> DataFrame:
         """Return the rows of the base that the windows ``hits`` hit, and maybe a few others.

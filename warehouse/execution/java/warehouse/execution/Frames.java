@@ -89,14 +89,19 @@ public final class Frames {
   }
 
   /** The rows of several frames, one after the other, in a session that need not be theirs. */
-  public Dataset united(SparkSession session, List frames) {
-    List plans = Held.together(frames);
-    LogicalPlan all = (LogicalPlan) plans.get(0);
-    for (int i = 1; i < plans.size(); i++) {
-      all = Union$.MODULE$.apply(all, (LogicalPlan) plans.get(i));
-    }
-    all.setAnalyzed();
-    return org.apache.spark.sql.classic.Dataset.ofRows((org.apache.spark.sql.classic.SparkSession) session, all);
+  public Dataset united(SparkSession session, final List frames) {
+    final org.apache.spark.sql.classic.SparkSession its = (org.apache.spark.sql.classic.SparkSession) session;
+    return (Dataset) its.withActive(new AbstractFunction0() {
+      public Object apply() {
+        List plans = Held.together(frames);
+        LogicalPlan all = (LogicalPlan) plans.get(0);
+        for (int i = 1; i < plans.size(); i++) {
+          all = Union$.MODULE$.apply(all, (LogicalPlan) plans.get(i));
+        }
+        all.setAnalyzed();
+        return org.apache.spark.sql.classic.Dataset.ofRows(its, all);
+      }
+    });
   }
 
   /**
