@@ -38,7 +38,7 @@ class Measured:
     def __init__(self, spark: SparkSession, measures: Mapping[str, str], watched: Watched, read: Figures):
         self._measures, self._read, self._java = measures, read, _java_of(spark)
         self._watch = self._java.watch()
-        self.frame = DataFrame(watched(self._watch, named(measures, _SEPARATOR)), spark)
+        self.frame = DataFrame(watched(self._watch, named(measures, SEPARATOR)), spark)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name, once ``frame`` was used in an action that succeeded.
@@ -58,7 +58,7 @@ def measured(rows: DataFrame, measures: Mapping[str, str]) -> Measured:
 
 def figures(rows: DataFrame, measures: Mapping[str, str]) -> dict[str, Any]:
     """Return figures of rows, by SQL aggregates: numbers, arrays of numbers or None, by name."""
-    return parsed(_java(rows).figures(rows._jdf, named(measures, _SEPARATOR)))
+    return parsed(_java(rows).figures(rows._jdf, named(measures, SEPARATOR)))
 
 
 def parsed(told: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def parsed(told: str) -> dict[str, Any]:
 
 def selected(rows: DataFrame, *texts: str) -> DataFrame:
     """Return the columns that SQL expressions compute of ``rows``, as ``selectExpr`` does."""
-    return DataFrame(_java(rows).selected(rows._jdf, _SEPARATOR.join(texts)), rows.sparkSession)
+    return DataFrame(_java(rows).selected(rows._jdf, SEPARATOR.join(texts)), rows.sparkSession)
 
 
 def alike(rows: DataFrame, wanted: DataFrame, number: str) -> DataFrame:
@@ -103,7 +103,7 @@ class Folders:
 
     def read(self, spark: SparkSession, *paths: str) -> DataFrame:
         """Return the rows of some of the folders."""
-        rows = _java_of(spark).parquet(spark._jsparkSession, _SEPARATOR.join(paths), self._schema)
+        rows = _java_of(spark).parquet(spark._jsparkSession, SEPARATOR.join(paths), self._schema)
         self._schema = self._schema or rows.schema()
         return DataFrame(rows, spark)
 
@@ -133,7 +133,7 @@ def append(rows: DataFrame, folder: Path) -> None:
     _java(rows).append(rows._jdf, str(folder))
 
 
-_SEPARATOR = "\0"
+SEPARATOR = "\0"
 
 
 def named(measures: Mapping[str, str], separator: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.execution import java_sources
-from warehouse.execution.frames import Measured, named, parsed, write
+from warehouse.execution.frames import SEPARATOR, Measured, named, parsed, write
 from warehouse.execution.local_files import SOURCES
 
 
@@ -65,7 +65,7 @@ class Relations:
             figures of the rows, SQL aggregates, by name; None, and ``name`` is as before, where there are more than
             ``most``.
         """
-        told = self._java.hold(name, text, named(measures, "\0"), most)
+        told = self._java.hold(name, text, named(measures, SEPARATOR), most)
         return None if told is None else parsed(told)
 
     def write(
@@ -85,11 +85,12 @@ class Relations:
         """
         found = self.hold(name, text, measures, few) if few else None
         if found is not None:
-            write(self[name], folder)
-            return found, self[name]
-        rows = self.measured(text, measures)
-        rows.frame.write.mode("overwrite").parquet(folder)
-        return rows.figures(), None
+            rows = self[name]
+            write(rows, folder)
+            return found, rows
+        watched = self.measured(text, measures)
+        watched.frame.write.mode("overwrite").parquet(folder)
+        return watched.figures(), None
 
     def __getitem__(self, name: str) -> DataFrame:
         """Return the rows of a relation."""

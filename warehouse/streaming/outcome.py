@@ -112,8 +112,8 @@ class Outcome:
         """Emit the panes, those of the delta as they stand in it: the ``few`` rows of it, or what was written."""
         texts, momentary = [], None
         if made.shown or made.gone:
-            stored = few if few is not None else self.state.read(self.relations.session, self.delta)
-            self.relations.put("__w_delta", stored)
+            if few is None:
+                self.relations.put("__w_delta", self.state.read(self.relations.session, self.delta))
             emitting = f"(SELECT * FROM __w_delta WHERE emit AND {self._in_delta})"
             texts = [panes.changes(self.query, emitting, self.clock)] if made.gone else []
             texts.append(panes.inserts(self.query, emitting, self.clock, beside_changes=made.gone > 0))

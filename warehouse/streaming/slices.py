@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from warehouse.dataflow import slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END, moment
-from warehouse.execution.frames import Folders, Measured, figures, measured
+from warehouse.execution.frames import Folders, figures, measured
 from warehouse.execution.relations import Relations
 from warehouse.streaming import faults
 from warehouse.streaming.layout import quoted
@@ -97,7 +97,9 @@ class Slices:
         name = f"merged-{commit.step:09}"
         self._read(session, *folded).createOrReplaceTempView("__w_folded")
         merged = session.sql(slices.compacted(self.query, "__w_folded", moment(commit.after)))
-        folder = self._written(measured(merged.sortWithinPartitions("ws"), _FIGURES), name)
+        rows = measured(merged.sortWithinPartitions("ws"), _FIGURES)
+        rows.frame.write.mode("overwrite").parquet(self._path(name))
+        folder = _folder(rows.figures())
         faults.passed("slices_base")
         known = {older: its for older, its in commit.slices.items() if older not in folded}
         return _with(commit, {**known, **({name: folder} if folder else {})})
@@ -138,11 +140,6 @@ class Slices:
             return None
         end = max(self.window.end_of_first(first), self.window.end_of_first(after))
         return end if end <= self.window.end_of_last(first) else after + 1
-
-    def _written(self, rows: Measured, name: str) -> Folder | None:
-        """Write a folder of slices; return what is in it, None where it is nothing."""
-        rows.frame.write.mode("overwrite").parquet(self._path(name))
-        return _folder(rows.figures())
 
     def _seen(self, session: SparkSession, name: str) -> Folder | None:
         return _folder(figures(self._read(session, name), _FIGURES))

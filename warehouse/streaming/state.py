@@ -111,10 +111,6 @@ class State:
             return self._hit(base.where(within), hits, any_reach)
         return base.where(due).unionByName(self._hit(base.where(within & ~due), hits, any_reach))
 
-    def hold(self, delta: str, rows: DataFrame) -> None:
-        """Let the steps that follow find a delta, of which the rows are held, in memory."""
-        self.hot.hold(delta, united(rows.sparkSession, [self._versions(rows)]))
-
     def _hit(self, base: DataFrame, hits: DataFrame, any_reach: bool) -> DataFrame:
         """Return the rows of the base that the windows ``hits`` hit, and maybe a few others.
 
@@ -161,6 +157,10 @@ class State:
         gone = {"ws": "explode(vanished) AS ws", "dropped": "true AS dropped"}
         taken_in = selected(deltas.where("size(vanished) > 0"), *(gone.get(c, c) for c in self.columns))
         return rows.unionByName(taken_in)
+
+    def hold(self, delta: str, rows: DataFrame) -> None:
+        """Let the steps that follow find a delta, of which the rows are held, in memory."""
+        self.hot.hold(delta, united(rows.sparkSession, [self._versions(rows)]))
 
     def live(self, spark: SparkSession, commit: Commit) -> DataFrame | None:
         """Return the live windows as of ``commit``, or None when there never were any."""

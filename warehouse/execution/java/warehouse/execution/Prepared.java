@@ -87,13 +87,13 @@ final class Prepared {
     final AbstractPartialFunction values = new AbstractPartialFunction() {
       @Override
       public boolean isDefinedAt(Object expression) {
-        return expression instanceof ScalarSubquery && valueOf((ScalarSubquery) expression, relations) != null;
+        return expression instanceof ScalarSubquery;
       }
 
       @Override
       public Object applyOrElse(Object expression, Function1 otherwise) {
-        return isDefinedAt(expression)
-            ? valueOf((ScalarSubquery) expression, relations) : otherwise.apply(expression);
+        Literal value = isDefinedAt(expression) ? valueOf((ScalarSubquery) expression, relations) : null;
+        return value == null ? otherwise.apply(expression) : value;
       }
     };
     return new AbstractPartialFunction() {
