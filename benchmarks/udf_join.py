@@ -22,7 +22,7 @@ from benchmarks import arguments, protocol, report, status
 from benchmarks.systems import HEAP, Warehouse, opened
 
 ONE_IN = 10_000
-FIRST = "spark.warehouse.join.smallSideFirst"
+FIRST = "warehouse.join.smallSideFirst"
 WAYS: dict[str, dict[str, str]] = {
     "static": {"spark.sql.adaptive.enabled": "false", FIRST: "false"},
     "adaptive": {"spark.sql.adaptive.enabled": "true", FIRST: "false"},

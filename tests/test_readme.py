@@ -69,5 +69,6 @@ def test_the_tour_is_real(
             whole = whole[: block.start] + text + whole[block.end :]
         README.write_text(whole)
         return
+    assert found
     for block, text in found:
         assert block.text == text

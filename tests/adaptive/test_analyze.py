@@ -41,7 +41,7 @@ def test_a_join_that_changed_says_why(tables: Engine, analyzed: Analyze) -> None
         in told
     )
     assert "(up to 2.0 KB are broadcast); it was run first, as it was likely small, and the left side was never" in told
-    with settings(tables, {"spark.warehouse.join.smallSideFirst": "false"}):
+    with settings(tables, {"warehouse.join.smallSideFirst": "false"}):
         assert re.search("the left side had been shuffled by then, .* KB", analyzed(query))
 
 

@@ -68,7 +68,7 @@ QUERIES_OF_KEPT = [
     "SELECT sum(price - (SELECT avg(price) FROM days)) FROM lines WHERE k IN (SELECT k FROM orders)",
 ]  # fmt: skip
 FEATURES = {
-    "spark.warehouse.join.smallSideFirst": "false", "warehouse.pruning": "false", "warehouse.distribution": "false",
+    "warehouse.join.smallSideFirst": "false", "warehouse.pruning": "false", "warehouse.distribution": "false",
     "warehouse.statistics": "false", "warehouse.aggregation.once": "false", "warehouse.like.pieces": "false",
     "warehouse.join.largerSideHashed": "false", "warehouse.join.fused": "false", "warehouse.unpacking": "false",
     "warehouse.join.keyFilter": "false", "warehouse.join.byNumber": "false", "warehouse.packing": "false",

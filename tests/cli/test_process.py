@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("warehouse.engine")
-
 ROOT = Path(__file__).parents[2]
 
 

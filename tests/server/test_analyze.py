@@ -19,7 +19,7 @@ def test_a_client_sees_what_ran(schema: str, jdbc: Jdbc) -> None:
     assert re.search(r"== Stages ==\n(?!none)", told), told
     assert "it was run first, as it was likely small, and the left side was never shuffled" in told
     ((rows,),) = jdbc.run(query)
-    jdbc.run("SET spark.warehouse.join.smallSideFirst = false")
+    jdbc.run("SET warehouse.join.smallSideFirst = false")
     assert jdbc.run(query) == [[rows]]
     ((told,),) = jdbc.run(f"EXPLAIN ANALYZE {query}")
     assert "the left side had been shuffled by then" in told

@@ -17,9 +17,6 @@ from warehouse.execution import java_sources
 from warehouse.execution.java_sources import keep, load
 
 SOURCES = Path(__file__).parent / "java"
-SETTING = "spark.warehouse.join.smallSideFirst"
-"""``SET spark.warehouse.join.smallSideFirst = false`` leaves the order of a join's sides to Spark."""
-
 _INJECTION = "warehouse.adaptive.Injection"
 _IN_TASKS = "warehouse/adaptive/tasks"
 """The package whose classes run in tasks."""

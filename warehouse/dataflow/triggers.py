@@ -1,26 +1,5 @@
 """When in processing time: trigger trees compiled to columns over a window's merged row.
 
-kind              due (column expression)         finished when fired    when sessions merge
-================  ==============================  =====================  ============================
-AT_WATERMARK      watermark >= end                yes                    nothing to merge
-AT_PERCENTILE     faster watermark >= end         yes                    nothing to merge
-EVERY_ROWS        pending rows >= n               never                  rows add up
-AFTER_ROWS        pending rows >= n               yes                    rows add up
-EVERY_BYTES       pending bytes >= n              never                  bytes add up
-AFTER_BYTES       pending bytes >= n              yes                    bytes add up
-EVERY_TIME        clock >= next multiple          never                  earliest first arrival
-AFTER_TIME        clock >= first arrival + i      yes                    earliest first arrival
-WHEN_ROW          a pending row held it           yes                    held for one, held
-WHEN_AGGREGATE    holds for the next pane         yes                    nothing to merge
-CUSTOM            as it says, by rows, watermark  unless it goes on      what arrived and what it
-                  or clock                                               keeps, as it says
-NEVER             never                           never                  nothing to merge
-OR                any part due                    a part that fired is   parts
-AND               all parts due                   a part that fired is   parts
-THEN              the active part is due          its last part is       the least advanced wins
-REPEAT            body or until due               until fired            parts
-================  ==============================  =====================  ============================
-=======
 The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of these
 tables (the Dataflow Model, section 2.3; DIALECT section 3), which ``tests/unit/dataflow/test_triggers.py`` holds to
 the functions below. All leaves count from the window's last pane, over the *pending* columns (``pending``: ``pn``

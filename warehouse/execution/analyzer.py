@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.errors import SourceText, Span, WarehouseError
@@ -127,7 +127,7 @@ class SparkAnalyzer:
         """Return the output columns of ``query``; errors carry spans of the fragment's origin."""
         return tuple(Column(f.name, type_text(f.dataType)) for f in self._analyzed(query).schema.fields)
 
-    def _analyzed(self, query: Fragment):  # type: ignore[no-untyped-def]
+    def _analyzed(self, query: Fragment) -> DataFrame:
         try:
             return self.spark.sql(query.text, args=self.parameters or None)
         except RAISED as error:

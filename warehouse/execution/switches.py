@@ -12,6 +12,7 @@ SWITCHES = {
     "warehouse.join.fused": "Whether a join in place reads and looks up rows in one piece of generated code.",
     "warehouse.join.keyFilter": "Whether a join in place asks a filter of the hashed keys before it looks a row up.",
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
+    "warehouse.join.smallSideFirst": "Whether a shuffled join's likely small side runs first, alone.",
     "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",
     "warehouse.packing": "Whether memory is filled a column at a time, from the vectors that files are read into.",
     "warehouse.pruning": "Whether partitions are chosen on the driver, by the statistics of their files.",

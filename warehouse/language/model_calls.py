@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from warehouse.errors import fail
+from warehouse.errors import Span, fail
 from warehouse.language.cursor import Cursor
 from warehouse.language.statements import ModelCall
 from warehouse.language.tokens import Kind
@@ -72,7 +72,7 @@ def model_call(cursor: Cursor, relation: Callable[[int], None]) -> ModelCall:
     return ModelCall(cursor.span(start), function.lower(), read, model, version, part)
 
 
-def _relation(cursor: Cursor, function: str, close: int, relation: Callable[[int], None]):  # type: ignore[no-untyped-def]
+def _relation(cursor: Cursor, function: str, close: int, relation: Callable[[int], None]) -> Span:
     """Return the words of the relation in ``[TABLE] relation,`` and move behind the comma."""
     example = EXAMPLES[function]
     if cursor.sees("MODEL") and cursor.peek().is_name:

@@ -42,7 +42,6 @@ class Generator:
 
     Attributes:
         returns: the columns of its rows, as DDL; a leading ``*`` stands for those of its input.
-        positional: all its parameters stand in order.
     """
 
     name: str

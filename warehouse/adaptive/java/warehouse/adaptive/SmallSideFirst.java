@@ -27,10 +27,10 @@ import scala.jdk.javaapi.CollectionConverters;
  * shuffle's output on disk, Spark's own, which goes when the query's plan does.
  */
 public final class SmallSideFirst extends Rule {
-  static final String SETTING = "spark.warehouse.join.smallSideFirst";
+  private static final String SETTING = "warehouse.join.smallSideFirst";
 
   public TreeNode apply(TreeNode plan) {
-    if (!"true".equalsIgnoreCase(conf().getConfString(SETTING, "true"))) {
+    if (!Switch.isOn(conf(), SETTING)) {
       return plan;
     }
     Map seen = new HashMap();
