@@ -5,8 +5,8 @@ on, and every table takes the file in a step (``REFRESH``); files that all have 
 windows with lateness, retracting sessions that fire early and late, sliding windows, rows as they are, and a reader of
 the sessions' changes. After a quarter of the time the engine is closed, its JVM with it, and the same folder opened
 again; so the two thirds that are compared are of one process. What goes by the wall clock, the time for which files
-stay that compactions replaced (``warehouse.streaming.panes.RETAINED``) and the stream's ``maxFileAge`` of an hour, is
-shortened as the simulated time is (``--pace``).
+stay that compactions replaced (``RETAINED`` of ``warehouse.streaming.delta.delta_tables``) and the stream's
+``maxFileAge`` of an hour, is shortened as the simulated time is (``--pace``).
 
 Sampled are, after a collection of garbage: the heap, memory and threads of the JVM, Python's memory and the callbacks
 that the JVM may still ask it for, the files of the folder and their bytes by kind, the state, and seconds of the steps
@@ -40,7 +40,8 @@ from unittest import mock
 from benchmarks import arguments, report
 from benchmarks.protocol import machine
 from benchmarks.systems import Warehouse
-from warehouse.streaming import feed, panes
+from warehouse.streaming.delta import delta_tables
+from warehouse.streaming.feeding import feed
 from warehouse.streaming.log import Commit, StepLog, step_log
 
 TABLES = {
@@ -228,7 +229,7 @@ def lived(chosen: argparse.Namespace, count: int) -> Iterator[Sample]:
     with (
         tempfile.TemporaryDirectory() as scratch,
         mock.patch.object(feed, "now", lambda: clock.now),
-        mock.patch.object(panes, "RETAINED", panes.RETAINED * scaled),
+        mock.patch.object(delta_tables, "RETAINED", delta_tables.RETAINED * scaled),
     ):
         site = Site(Path(scratch), clock, chosen.rows, chosen.tables.split(","), round(FILE_AGE * scaled))
         try:

@@ -27,8 +27,8 @@ from pyspark.sql.types import StructType
 
 from benchmarks import arguments, report
 from warehouse.engine import Engine
-from warehouse.streaming.runner import SETTINGS
-from warehouse.streaming.state import MOST_DELTAS
+from warehouse.streaming.state.state import MOST_DELTAS
+from warehouse.streaming.steps.runner import SETTINGS
 
 WINDOW = (
     "id AS key", "0L AS ws", "3600000000L AS we", "id AS p0", "id * 2 AS p1", "CAST(id % 1000 AS INT) AS p2",

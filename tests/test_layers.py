@@ -1,4 +1,4 @@
-"""The map in the docstring of ``warehouse`` is true: who imports whom.
+"""The maps in the docstrings of ``warehouse`` and of ``warehouse.streaming`` are true: who imports whom.
 
 A row of the map may import what its last column names, and what those may import in turn; nobody reaches
 through ``engine`` to what it composes. Places in one row may import each other; a row that imports nothing
@@ -11,12 +11,13 @@ import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import warehouse
+import warehouse.streaming
 
-HOME = Path(warehouse.__file__).parent
 COMPOSER = "engine"
 
 
@@ -30,7 +31,7 @@ def rows(docstring: str) -> list[Row]:
     """Return the rows of the one table in ``docstring``; a line with an empty first column continues its row."""
     lines = docstring.splitlines()
     borders = [number for number, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line)]
-    assert len(borders) == 3, "the docstring of warehouse holds one table"
+    assert len(borders) == 3, "the docstring holds one table"
     starts = [match.start() for match in re.finditer(r"=+", lines[borders[0]])]
     found: list[Row] = []
     for line in lines[borders[1] + 1 : borders[2]]:
@@ -61,8 +62,8 @@ def allowed(table: list[Row]) -> dict[str, set[str]]:
     return {place: reach(row) | set(row.places) | base for place, row in row_of.items()}
 
 
-def imported(file: Path) -> set[tuple[str, int]]:
-    """Return the places of ``warehouse`` that a file imports, wherever in it, with the line."""
+def imported(file: Path, package: str) -> set[tuple[str, int]]:
+    """Return the places of a package that a file imports, wherever in it, with the line."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names: list[str] = []
@@ -72,39 +73,37 @@ def imported(file: Path) -> set[tuple[str, int]]:
             assert node.level == 0, f"{file}:{node.lineno} imports relatively"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         for name in names:
-            parts = name.split(".")
-            if parts[0] == "warehouse" and len(parts) > 1 and not parts[1].startswith("__"):
-                found.add((parts[1], node.lineno))
+            place = name.removeprefix(f"{package}.").partition(".")[0]
+            if name.startswith(f"{package}.") and not place.startswith("__"):
+                found.add((place, node.lineno))
     return found
 
 
-def places() -> dict[str, list[Path]]:
-    """Return the files of each place that exists."""
+def places(package: ModuleType) -> dict[str, list[Path]]:
+    """Return the files of each place in a package."""
+    home = Path(str(package.__file__)).parent
     found: dict[str, list[Path]] = {}
-    for file in sorted(HOME.rglob("*.py")):
-        place = file.relative_to(HOME).parts[0].removesuffix(".py")
+    for file in sorted(home.rglob("*.py")):
+        place = file.relative_to(home).parts[0].removesuffix(".py")
         if place != "__init__":
             found.setdefault(place, []).append(file)
     return found
 
 
-MAP = allowed(rows(warehouse.__doc__))
+MAPPED = [(package, place) for package in (warehouse, warehouse.streaming) for place in places(package)]
 
 
-@pytest.mark.parametrize("place", places())
-def test_every_place_is_on_the_map(place):
-    assert place in MAP, f"warehouse/{place} has no row in the docstring of warehouse/__init__.py"
-
-
-@pytest.mark.parametrize("place", [place for place in places() if place in MAP])
-def test_a_place_imports_what_the_map_allows(place):
+@pytest.mark.parametrize(("package", "place"), MAPPED, ids=[f"{package.__name__}.{place}" for package, place in MAPPED])
+def test_a_place_is_on_the_map_and_imports_what_that_allows(package, place):
+    the_map = allowed(rows(package.__doc__))
+    assert place in the_map, f"{place} has no row in the docstring of {package.__name__}"
     wrong = [
-        f"{file.relative_to(HOME.parent)}:{line} imports {name}"
-        for file in places()[place]
-        for name, line in sorted(imported(file))
-        if name not in MAP[place]
+        f"{file}:{line} imports {name}"
+        for file in places(package)[place]
+        for name, line in sorted(imported(file, package.__name__))
+        if name not in the_map[place]
     ]
-    assert not wrong, f"{place} may import {sorted(MAP[place])}"
+    assert not wrong, f"{place} may import {sorted(the_map[place])}"
 
 
 SAMPLE = """

@@ -18,7 +18,7 @@ from tests.oracle.model import END, MINUTE, SECOND
 from tests.oracle.outcome import by_text, window_line
 from tests.oracle.programs import random_wide_program
 from tests.oracle.text import Program
-from warehouse.streaming import tuning, windowed
+from warehouse.streaming.steps import tuning, windowed
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEEDS = (7, 13, 29, 38)

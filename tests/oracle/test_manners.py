@@ -14,8 +14,9 @@ from tests.oracle.harness import Rig
 from tests.oracle.programs import random_wide_program
 from warehouse.dataflow import partials
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.streaming import grouping, state, windowed
-from warehouse.streaming.windowed import Manner
+from warehouse.streaming.state import state
+from warehouse.streaming.steps import grouping, windowed
+from warehouse.streaming.steps.windowed import Manner
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEEDS = (3, 7, 13, 21, 29, 34, 38, 55) if ALL else (38,)

@@ -16,8 +16,8 @@ from tests.oracle.model import DAY, END, SECOND, AtWatermark, Fixed, Sliding, Wi
 from tests.oracle.programs import GRAIN, random_wide_program
 from tests.oracle.text import Program
 from warehouse.dataflow import slices
-from warehouse.streaming import slices as kept
-from warehouse.streaming import windowed
+from warehouse.streaming.state import slices as kept
+from warehouse.streaming.steps import windowed
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEED = int(os.environ.get("ORACLE_SEED", "1"))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from warehouse.engine import Engine
-from warehouse.streaming import faults, feed
+from warehouse.streaming import faults
+from warehouse.streaming.feeding import feed
 
 
 class Death(BaseException):

@@ -39,7 +39,10 @@ from tests.recovery.scenery import (
 )
 from tests.statements import rows_of
 from warehouse.engine import Engine
-from warehouse.streaming import kafka_client, log, slices, state, upkeep
+from warehouse.streaming import log
+from warehouse.streaming.delta import upkeep
+from warehouse.streaming.kafka import client as kafka_client
+from warehouse.streaming.state import slices, state
 
 CLOCK = ("_emitted_at", "_at")
 ONE_FILE_A_STEP = ", maxFilesPerTrigger '1'"

@@ -16,7 +16,9 @@ from tests.recovery.conftest import Mortal
 from tests.recovery.scenery import TABLES, compared, differences, stream, table, write
 from tests.statements import rows_of
 from warehouse.errors import WarehouseError
-from warehouse.streaming import faults, slices, state, tables
+from warehouse.streaming import faults
+from warehouse.streaming.state import slices, state
+from warehouse.streaming.tables import tables
 
 HOUR = 3_600_000_000
 FULL = os.environ.get("RECOVERY") == "full"

@@ -11,7 +11,8 @@ import pytest
 from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 from warehouse.storage.panes import Panes
-from warehouse.streaming import faults, upkeep
+from warehouse.streaming import faults
+from warehouse.streaming.delta import upkeep
 from warehouse.streaming.log import table_folder
 
 QUERIES = {

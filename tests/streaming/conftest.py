@@ -18,7 +18,7 @@ from warehouse.engine import Engine
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
-from warehouse.streaming import ddl, sources
+from warehouse.streaming.sources import ddl, sources
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from pyspark.errors import AnalysisException
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.execution.frames import append
-from warehouse.streaming import panes, upkeep
+from warehouse.streaming.delta import delta_tables, upkeep
 from warehouse.streaming.log import START, table_folder
 
 
 @pytest.fixture
 def table(engine: Engine, tmp_path: Path) -> Path:
     """An empty Delta table of numbers with their steps."""
-    panes.create(engine.spark, tmp_path / "panes", "k int, s string, _step bigint", ("k", "s", "_step"))
+    delta_tables.create(engine.spark, tmp_path / "panes", "k int, s string, _step bigint", ("k", "s", "_step"))
     return tmp_path / "panes"
 
 

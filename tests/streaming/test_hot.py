@@ -11,9 +11,10 @@ import pytest
 
 from tests.soak import soaked
 from tests.statements import Rows, rows_in
-from warehouse.streaming import state, windowed
-from warehouse.streaming.hot import SMALL_PART, Hot
-from warehouse.streaming.windowed import LITTLE_STATE
+from warehouse.streaming.state import state
+from warehouse.streaming.state.hot import SMALL_PART, Hot
+from warehouse.streaming.steps import windowed
+from warehouse.streaming.steps.windowed import LITTLE_STATE
 
 QUERY = (
     "SELECT k, sum(v) AS total, window_start FROM STREAM readings GROUP BY k WINDOW {window}"

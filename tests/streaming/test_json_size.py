@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import Column
-from warehouse.streaming.json_size import json_size
+from warehouse.streaming.steps.json_size import json_size
 
 ROWS = r"""
     (1Y, 2S, 3, -4L, true, 'plain', DATE'2024-05-01', TIMESTAMP'2024-05-01 12:00:00.123456Z', 1.5D, 2.50BD, array(1)),

@@ -15,7 +15,9 @@ from tests import broker as brokers
 from tests.statements import Rows
 from tests.streaming.test_pace import wait_until
 from warehouse.errors import WarehouseError
-from warehouse.streaming import faults, kafka_client, kafka_sink
+from warehouse.streaming import faults
+from warehouse.streaming.kafka import client as kafka_client
+from warehouse.streaming.kafka import sink as kafka_sink
 
 ALL = os.environ.get("ORACLE_ALL") == "1"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.statements import Rows
-from warehouse.streaming import pace
+from warehouse.streaming.feeding import pace
 
 KEYS, FILES, EACH = 3, 24, 50
 

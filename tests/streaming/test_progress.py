@@ -11,7 +11,7 @@ import pytest
 from benchmarks import status
 from tests.statements import Rows, rows_of
 from warehouse.engine import Engine
-from warehouse.streaming import windowed
+from warehouse.streaming.steps import windowed
 
 SCORES = (
     "(seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP) USING replay OPTIONS ("

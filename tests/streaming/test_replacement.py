@@ -19,7 +19,7 @@ from tests.soak import soaked
 from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
-from warehouse.streaming.changing import Changing
+from warehouse.streaming.tables.changing import Changing
 
 ALL = os.environ.get("ORACLE_ALL") == "1"
 

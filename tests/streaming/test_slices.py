@@ -14,8 +14,8 @@ from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.dataflow import slices
 from warehouse.dataflow.aggregates import Argument, Call, decompose
-from warehouse.streaming import slices as stored
-from warehouse.streaming.state import State
+from warehouse.streaming.state import slices as stored
+from warehouse.streaming.state.state import State
 
 AGGREGATES = (
     "count(*) AS n, sum(big) AS big, avg(price) AS mid, sum(x) AS sum_x, min(v) AS least, count(DISTINCT v) AS kinds,"

@@ -11,7 +11,8 @@ from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream
 from warehouse.planning import streams
-from warehouse.streaming import bad_rows, ddl, paths, replay, sources
+from warehouse.streaming.delta import bad_rows
+from warehouse.streaming.sources import ddl, paths, replay, sources
 
 JSON = '{"a":1,"s":"x","t":"2024-01-01T00:00:00Z"}\n'
 

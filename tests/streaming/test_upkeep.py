@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.statements import Rows, rows_in
-from warehouse.streaming import bad_rows, delta_log, log, panes, upkeep
+from warehouse.streaming import log
+from warehouse.streaming.delta import bad_rows, delta_log, delta_tables, upkeep
 from warehouse.streaming.log import table_folder
 
 
@@ -37,7 +38,7 @@ def test_many_steps_leave_few_files(engine: Any, rows: Rows, tmp_path: Path, mon
     """
     monkeypatch.setattr(upkeep, "STEPS", 3)
     monkeypatch.setattr(upkeep, "CHECKPOINTED", 2)
-    monkeypatch.setattr(panes, "RETAINED", 0.0)
+    monkeypatch.setattr(delta_tables, "RETAINED", 0.0)
     monkeypatch.setattr(delta_log, "KEPT", 1)
     monkeypatch.setattr(log, "LOOSE", 2)
     arriving = tmp_path / "in"

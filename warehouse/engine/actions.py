@@ -27,8 +27,8 @@ from warehouse.planning.explain import losses
 from warehouse.planning.replacement import Outcome
 from warehouse.planning.schemas import Held
 from warehouse.planning.streams import RESERVED_PREFIX, matching
-from warehouse.streaming import ddl
 from warehouse.streaming.log import step_log
+from warehouse.streaming.sources import ddl
 
 Release = Callable[[], None]
 Finish = Callable[[SourceText, DataFrame, Release], Result]

@@ -11,8 +11,8 @@ from warehouse.errors import SourceText, is_secret, without_secrets
 from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.execution.spark_errors import translate
 from warehouse.planning import plans
+from warehouse.streaming.feeding.running import Running
 from warehouse.streaming.log import Commit, step_log, table_folder
-from warehouse.streaming.running import Running
 
 TABLES = ("namespace", "tableName", "mode", "status")
 EXPLAINED = ("plan",)

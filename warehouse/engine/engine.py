@@ -275,7 +275,7 @@ class Engine:
     @property
     def table_functions(self) -> tuple[str, ...]:
         """Return the names of the table functions that are ours."""
-        from warehouse.streaming.relations import FUNCTIONS
+        from warehouse.streaming.views.relations import FUNCTIONS
 
         return (*FUNCTIONS, *self.kept.functions)
 

@@ -28,10 +28,11 @@ from warehouse.planning.render import FunctionRelation
 from warehouse.planning.replacement import Outcome
 from warehouse.planning.standing import Standing, standing
 from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.streaming import ddl, relations
-from warehouse.streaming.ddl import Acting
 from warehouse.streaming.log import table_folder
-from warehouse.streaming.views import made_again, settings_of
+from warehouse.streaming.sources import ddl
+from warehouse.streaming.sources.ddl import Acting
+from warehouse.streaming.views import relations
+from warehouse.streaming.views.views import made_again, settings_of
 
 if TYPE_CHECKING:
     from warehouse.engine.shared import Shared

@@ -19,9 +19,9 @@ from warehouse.execution.functions import serve
 from warehouse.ml.learning import Learning
 from warehouse.planning.predictions import function_name
 from warehouse.storage.tables import KeptTables
-from warehouse.streaming.common import Common
-from warehouse.streaming.kept_views import KeptViews
-from warehouse.streaming.tables import StreamingTables
+from warehouse.streaming.feeding.common import Common
+from warehouse.streaming.tables.tables import StreamingTables
+from warehouse.streaming.views.kept_views import KeptViews
 
 
 class Shared:

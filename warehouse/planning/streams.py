@@ -2,7 +2,7 @@
 
 ``plan_stream`` takes the typed statement through ``CHECKS``, one small function per kind of mistake, and
 returns what is to be made. What only the source itself can tell (does the path exist, what are its columns)
-``warehouse.streaming.new_stream`` asks afterwards.
+``warehouse.streaming.sources.new_stream`` asks afterwards.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from warehouse.streaming.checkpoint import forget_aged, forget_unplanned
+from warehouse.streaming.feeding.checkpoint import forget_aged, forget_unplanned
 
 
 def noted(*batches: int) -> str:

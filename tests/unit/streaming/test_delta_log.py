@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.streaming import delta_log
+from warehouse.streaming.delta import delta_log
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from warehouse.dataflow.times import Clock
-from warehouse.streaming import state
 from warehouse.streaming.log import START, Commit
+from warehouse.streaming.state import state
 
 CLOCK = Clock(2, now=500, before=100, after=200)
 NOTHING = replace(START, due_windows=None, due_clock=None)

@@ -7,9 +7,11 @@ import pytest
 
 from warehouse.catalog.entries import Column
 from warehouse.errors import WarehouseError, is_secret
-from warehouse.streaming import avro_values, kafka, kafka_client
-from warehouse.streaming.kafka_client import Subscription
-from warehouse.streaming.kafka_offsets import Lost, Marks, Step, bounded, next_step
+from warehouse.streaming.kafka import avro_values
+from warehouse.streaming.kafka import client as kafka_client
+from warehouse.streaming.kafka import reading as kafka
+from warehouse.streaming.kafka.client import Subscription
+from warehouse.streaming.kafka.offsets import Lost, Marks, Step, bounded, next_step
 
 A, B, C = ("a", 0), ("a", 1), ("b-c", 0)
 
@@ -57,7 +59,7 @@ def test_a_step_comes_back_from_the_log_as_it_was():
 
 def test_a_step_that_is_run_again_reads_what_its_end_says_whatever_its_start_is_now():
     """Spark's log holds no start of the first step: it asks again where to start, and that may have moved."""
-    from warehouse.streaming.kafka_source import KafkaReader
+    from warehouse.streaming.kafka.source import KafkaReader
 
     reader = KafkaReader({"kafka.bootstrap.servers": "h:1", "subscribe": "a"}, None)  # type: ignore[arg-type]
     first = Step({A: 1}, {A: 1}).as_json()
@@ -70,14 +72,14 @@ def test_a_step_that_is_run_again_reads_what_its_end_says_whatever_its_start_is_
 
 def test_a_worker_knows_the_columns_of_a_record_as_the_planner_does():
     from warehouse.planning.kafka import HEADERS, RECORD
-    from warehouse.streaming import kafka_source
+    from warehouse.streaming.kafka import source as kafka_source
 
     assert kafka_source.RAW.lower() == ", ".join(f"{c.name} {c.type}" for c in RECORD).lower()
     assert kafka_source.HEADERS.lower().replace(": ", ":").replace(", ", ",") == f"headers {HEADERS.type}"
 
 
 def test_where_a_stream_starts():
-    from warehouse.streaming.kafka_source import starting_offsets
+    from warehouse.streaming.kafka.source import starting_offsets
 
     there = marks(A=(2, 9), B=(0, 4))
     assert starting_offsets("earliest", there) == there.earliest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.streaming import kafka_sink
+from warehouse.streaming.kafka import sink as kafka_sink
 
 kafka = pytest.importorskip("confluent_kafka")
 

@@ -11,7 +11,7 @@ import pytest
 from warehouse.dataflow.times import END
 from warehouse.errors import WarehouseError
 from warehouse.streaming.log import FORMAT, LOOSE, Commit, Intent, StepLog
-from warehouse.streaming.relations import progress
+from warehouse.streaming.views.relations import progress
 
 SINCE_2 = {"finished", "early", "on_time", "behind", "withdrawn", "lateness"}
 

@@ -8,11 +8,11 @@ from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Fixed, Sessions, Sliding
 from warehouse.language.statements import Mode
-from warehouse.streaming import windowed
-from warehouse.streaming.grouping import MOST_HELD
 from warehouse.streaming.log import START, Commit, Intent
-from warehouse.streaming.tuning import FEW_BYTES, FEW_ROWS
-from warehouse.streaming.windowed import MUCH_STATE, Manner
+from warehouse.streaming.steps import windowed
+from warehouse.streaming.steps.grouping import MOST_HELD
+from warehouse.streaming.steps.tuning import FEW_BYTES, FEW_ROWS
+from warehouse.streaming.steps.windowed import MUCH_STATE, Manner
 
 QUERY = WindowedQuery((), Fixed(60), Node(Kind.EVERY_ROWS, 0, 2), Mode.ACCUMULATING, 0, (), None, ())
 INTENT = Intent(2, 1, 0, 0)

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from warehouse.catalog.entries import StreamEntry
+from warehouse.streaming.feeding.pace import BEGINNING_LEVEL, BYTES, MOST, ROWS, Bound, Pace, Pacer
 from warehouse.streaming.log import Commit
-from warehouse.streaming.pace import BEGINNING_LEVEL, BYTES, MOST, ROWS, Bound, Pace, Pacer
 
 
 def settled(pace: Pace, fixed: float, per_row: float) -> Pace:

@@ -19,8 +19,8 @@ from warehouse.planning.streams import (
     object_name,
     plan_stream,
 )
-from warehouse.streaming.paths import literal_path
-from warehouse.streaming.sources import hidden_table
+from warehouse.streaming.sources.paths import literal_path
+from warehouse.streaming.sources.sources import hidden_table
 
 
 def statement(text):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from warehouse.catalog.entries import StreamingTableEntry
-from warehouse.streaming import running as runs
-from warehouse.streaming.common import Common
+from warehouse.streaming.feeding import running as runs
+from warehouse.streaming.feeding.common import Common
 
 ENTRY = StreamingTableEntry("default", "t", "t-1", "CREATE", None, (), (), (), False, "ACCUMULATING", False, (), "2024")
 

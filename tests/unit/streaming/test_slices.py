@@ -14,7 +14,7 @@ from warehouse.dataflow.triggers import Kind, Node
 from warehouse.dataflow.windows import Custom, Fixed, Sliding, Window
 from warehouse.language.statements import Mode
 from warehouse.streaming.log import START
-from warehouse.streaming.slices import Slices, _newest
+from warehouse.streaming.state.slices import Slices, _newest
 
 
 def query(window: Window) -> WindowedQuery:

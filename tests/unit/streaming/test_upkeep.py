@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from warehouse.streaming import upkeep
+from warehouse.streaming.delta import upkeep
 from warehouse.streaming.log import START
 
 
