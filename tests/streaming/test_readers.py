@@ -39,6 +39,40 @@ def refused(rows: Rows, text: str) -> WarehouseError:
     return caught.value
 
 
+def test_what_repeats_once_repeats_for_its_readers(rows: Rows) -> None:
+    """Where a window may have been emitted twice, or may be from now on, nobody adds its panes up."""
+    summed = "CREATE STREAMING TABLE summed AS SELECT sum(n) AS n FROM STREAM {} TRIGGER EVERY ROW"
+    counts, never_late = f"SELECT k, count(*) AS n FROM STREAM m {HOUR}", "ALLOWED LATENESS INTERVAL 0 SECONDS"
+    rows(f"CREATE STREAMING TABLE over_and_over AS {counts} TRIGGER ONCE (EVERY ROW)")
+    assert refused(rows, summed.format("over_and_over")).diagnostics[0].condition == "WAREHOUSE_DOUBLE_COUNTING"
+    rows(f"CREATE STREAMING TABLE turned AS {counts} TRIGGER EVERY ROW")
+    rows(f"CREATE OR REPLACE STREAMING TABLE turned AS {counts} {never_late}")
+    assert refused(rows, summed.format("turned")).diagnostics[0].condition == "WAREHOUSE_DOUBLE_COUNTING"
+    rows(f"CREATE STREAMING TABLE single AS {counts} {never_late}")
+    rows("CREATE STREAMING TABLE passing AS SELECT k, n FROM STREAM single WHERE n > 0")
+    rows(f"{summed.format('passing')}; SELECT * FROM summed")
+    error = refused(rows, f"CREATE OR REPLACE STREAMING TABLE single AS {counts}")
+    assert "passing" in str(error) and "more than once" in str(error)
+
+
+@pytest.mark.soak
+def test_a_delta_table_of_many_files_is_one_step(rows: Rows, tmp_path: Path) -> None:
+    """Delta's source takes 1,000 files at a time by itself, and the watermark after them makes the others late."""
+    rows("SET spark.sql.files.maxRecordsPerFile = 1")
+    try:
+        rows("CREATE TABLE many AS SELECT timestamp_seconds(60 * id) AS at FROM range(0, 1010, 1, 1)")
+    finally:
+        rows("RESET spark.sql.files.maxRecordsPerFile")
+    folder = rows("DESCRIBE DETAIL many")[0]["location"].removeprefix("file:")
+    rows(f"CREATE STREAM files USING delta OPTIONS (path '{folder}') WATERMARK at DELAY OF INTERVAL 0 SECONDS")
+    hours = "SELECT count(*) AS n, window_start FROM STREAM {} WINDOW FIXED (at, SIZE INTERVAL 1 HOUR)"
+    rows(f"CREATE STREAMING TABLE of_files AS {hours.format('files')}")
+    rows(f"CREATE STREAMING TABLE of_table AS {hours.format('many WATERMARK at DELAY OF INTERVAL 0 SECONDS')}")
+    rows("CREATE STREAMING TABLE raw AS SELECT at FROM STREAM files")
+    for table in ("of_files", "of_table", "raw"):
+        assert [row["rows_in"] for row in rows(f"SELECT rows_in FROM stream_progress('{table}')")] == [1010], table
+
+
 @pytest.mark.soak
 def test_rows_that_were_replaced_go_through_conditions_joins_and_views_too(rows: Rows) -> None:
     rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")

@@ -57,6 +57,12 @@ def test_over_accumulating_it_is_refused_with_the_fix(paper: Rows) -> None:
     (found,) = caught.value.diagnostics
     assert found.condition == "WAREHOUSE_DOUBLE_COUNTING"
     assert "RETRACTING" in caught.value.render()
+    paper(
+        "CREATE STREAMING TABLE complete AS SELECT sum(value) AS value, window_start FROM STREAM scores"
+        " WINDOW FIXED (event_time, SIZE INTERVAL 1 HOUR) ALLOWED LATENESS INTERVAL 0 SECONDS"
+    )
+    with pytest.raises(WarehouseError, match="WAREHOUSE_DOUBLE_COUNTING"):
+        paper("CREATE STREAMING TABLE wrong AS SELECT sum(value) FROM STREAM complete TRIGGER EVERY 1 ROW")
 
 
 def test_over_the_raw_panes_it_double_counts_as_in_the_paper(paper: Rows) -> None:

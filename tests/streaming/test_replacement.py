@@ -218,6 +218,31 @@ def test_a_query_whose_step_fails_gives_way(rows: Rows, tmp_path: Path) -> None:
     assert [row["q"] for row in rows("SELECT q FROM stuck ORDER BY p")] == [-10.0, None, 10.0]
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "lateness"),
+    [
+        soaked("later", "STREAM later", "ALLOWED LATENESS INTERVAL 2 DAYS"),
+        ("sooner", "STREAM sooner WATERMARK ts DELAY OF INTERVAL 0 SECONDS", ""),
+    ],
+)
+def test_slices_of_a_step_that_failed_are_nobodys(
+    rows: Rows, tmp_path: Path, name: str, source: str, lateness: str
+) -> None:
+    """Whoever runs the step of that number does not take up what the new query's first step kept for later."""
+    write(tmp_path / "in", *FIRST)
+    stream(rows, name, tmp_path / "in")
+    query = turned(turned(SUMS, f" {ROWS}", ""), "STREAM s", f"STREAM {name}")
+    rows(f"CREATE STREAMING TABLE sliced_{name} AS {query}")
+    write(tmp_path / "in", *(("a", "u", 1, 0.1, minute) for minute in (205, 250, 300)))
+    broken = turned(turned(query, f"STREAM {name}", source), "AS total", "AS total, int(raise_error(p)) AS why")
+    with pytest.raises(WarehouseError, match="USER_RAISED_EXCEPTION"):
+        rows(f"CREATE OR REPLACE STREAMING TABLE sliced_{name} AS {broken} {lateness}")
+    rows(f"REFRESH STREAMING TABLE sliced_{name}")
+    write(tmp_path / "in", ("a", "u", 1, 0.1, 310), ("b", "u", 1, 0.1, 400))
+    rows(f"REFRESH STREAMING TABLE sliced_{name}; DRAIN STREAMING TABLE sliced_{name}")
+    assert rows(f"SELECT * FROM sliced_{name} ORDER BY ALL") == rows(f"{query} ORDER BY ALL")
+
+
 @pytest.mark.soak
 def test_readers_go_on_or_are_named(rows: Rows, tmp_path: Path) -> None:
     """Those of columns that stay read each change once; who would lose one is told of before anything happens."""

@@ -137,6 +137,22 @@ def test_slices_go_when_their_last_window_has_fired(
     assert rows("SELECT * FROM t ORDER BY ALL") == rows(f"{query} ORDER BY ALL")
 
 
+def test_rows_of_windows_that_fire_at_once_count_though_no_slice_is_near(rows: Rows, tmp_path: Path) -> None:
+    """A row that moves the watermark past the window of another one of its step, where all slices are of later ones."""
+    (tmp_path / "in").mkdir()
+    stream(rows, tmp_path / "in")
+    query = windowed(1, 1, "count(*) AS n")
+    rows(f"CREATE STREAMING TABLE t AS {query}")
+    for number, minutes in enumerate([(5,), (3.2, 6.2), (60,)]):
+        lines = "".join(json.dumps({"k": "a", "at": text(minute)}) + "\n" for minute in minutes)
+        (tmp_path / "in" / f"{number}.json").write_text(lines)
+        rows("REFRESH STREAMING TABLE t")
+    assert rows("SELECT * FROM late_rows('t')") == []
+    assert [row["n"] for row in rows("SELECT n FROM t ORDER BY window_start")] == [1, 1, 1]
+    rows("DRAIN STREAMING TABLE t")
+    assert rows("SELECT * FROM t ORDER BY ALL") == rows(f"{query} ORDER BY ALL")
+
+
 def test_what_is_subtracted() -> None:
     """Sums and counts of whole numbers and decimals are; MIN, MAX, COUNT DISTINCT and kept rows never."""
 

@@ -11,7 +11,7 @@ from warehouse.language import statements
 
 _CHANGING = (
     statements.CreateStream, statements.CreateStreamingTable, statements.DropObject, statements.RefreshStreamingTable,
-    statements.DrainStreamingTable, statements.StartStreamingTable,
+    statements.DrainStreamingTable, statements.StartStreamingTable, statements.StopStreamingTable,
 )  # fmt: skip
 """The statements that change what has a name: each reads its definition once it is alone with it."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from warehouse.catalog.entries import Column
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.triggers import Kind
-from warehouse.dataflow.windows import Sessions
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, of
 from warehouse.language.names import quote_name
@@ -233,16 +232,3 @@ def _over_results(query: WindowedQuery, block: QueryBlock) -> Fragment:
         computed += [of(condition).standing_for(block.clauses.trigger.span) for condition in conditions]
     nothing = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds.items())
     return "SELECT " + joined(", ", computed) + f" FROM (SELECT {nothing})"
-
-
-def repeats(query: StreamingQuery) -> bool:
-    """Say whether a window of the table may be emitted more than once."""
-    if query.windowed is None:
-        return any(getattr(s.entry, "repeats", False) for s in query.sources if s.kind is SourceKind.CHANGES)
-    if query.windowed.first_only:
-        return False
-    if query.windowed.once and not query.windowed.trigger.parts:
-        return isinstance(query.windowed.window, Sessions)
-    if query.windowed.trigger.kinds() == {Kind.AT_WATERMARK} and query.windowed.lateness == 0:
-        return isinstance(query.windowed.window, Sessions)
-    return True

@@ -14,7 +14,6 @@ from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.dataflow.windows import Custom, Fixed, Global, Sessions, Sliding, Window, remembered
 from warehouse.language.statements import Mode
 from warehouse.planning import plans
-from warehouse.planning.bind_streaming import repeats
 from warehouse.planning.firing import fires_lines, tree_lines, trigger_text, trigger_warnings
 from warehouse.planning.sources import SourceKind, StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
@@ -188,7 +187,7 @@ def warnings(query: StreamingQuery) -> Iterator[str]:
     block = query.windowed
     if block is None:
         return
-    if block.mode is Mode.ACCUMULATING and repeats(query):
+    if block.mode is Mode.ACCUMULATING and query.repeats:
         yield (
             "a window may be emitted more than once, and each pane repeats what the last one held: a reader that adds"
             " panes('t') up counts twice; t itself is right, and declared RETRACTING its changes can be aggregated"

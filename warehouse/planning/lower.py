@@ -36,7 +36,7 @@ from warehouse.language.tokens import tokenize
 from warehouse.language.view_scope import view_scope
 from warehouse.planning import distribution, explain, explain_training, generate, plans
 from warehouse.planning.arguments import advice
-from warehouse.planning.bind_streaming import bind_streaming, repeats
+from warehouse.planning.bind_streaming import bind_streaming
 from warehouse.planning.checks import distinct_names
 from warehouse.planning.context import Context
 from warehouse.planning.expand import pointed_back
@@ -323,7 +323,7 @@ def _make_table(context: Context, statement: CreateStreamingTable, relations: Re
         properties=statement.properties, columns=query.columns, sources=tuple(s.name for s in query.sources),
         stateless=query.windowed is None,
         mode=query.windowed.mode.name if query.windowed else _inherited_mode(query),
-        repeats=repeats(query), facts=tuple(explain.facts(query)),
+        repeats=query.repeats, facts=tuple(explain.facts(query)),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         definitions=query.definitions, current=context.schema, models=_asked(context, query), views=query.views,
     )  # fmt: skip

@@ -237,7 +237,8 @@ def _continued(old: Version, new: Version, changes: list[str], carry: Carry | No
     former = {c.name.lower(): c for c in (*old.entry.former, *old.query.columns)}
     entry = replace(
         new.entry, id=old.entry.id, created_at=old.entry.created_at, revision=old.entry.revision,
-        closed=old.entry.closed, key_order=() if order == tuple(sorted(order)) else tuple(map(str, order)),
+        repeats=new.entry.repeats or old.entry.repeats, closed=old.entry.closed,
+        key_order=() if order == tuple(sorted(order)) else tuple(map(str, order)),
         former=tuple(c for name, c in former.items() if name not in names),
     )  # fmt: skip
     return Verdict(Outcome.CONTINUE, tuple(changes), (), entry, new.query, carry)
@@ -467,6 +468,8 @@ def harm(before: StreamingQuery, after: StreamingQuery, reader: StreamingTableEn
         after: the same text over the table as it would be.
         reader: it.
     """
+    if after.repeats and not reader.repeats:
+        return "what it reads could be emitted more than once, and it was made for what is not"
     verdict = judge(Version(reader, before), Version(reader, after))
     if verdict.outcome is Outcome.CONTINUE and not verdict.changes:
         return None

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from warehouse.catalog.entries import Column, Pairs
 from warehouse.dataflow.query import WindowedQuery
-from warehouse.dataflow.windows import Window
+from warehouse.dataflow.triggers import Kind
+from warehouse.dataflow.windows import Window, merges
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
 from warehouse.planning.sources import SourceKind, StreamSource
@@ -79,6 +80,19 @@ class StreamingQuery:
     def bounded(self) -> bool:
         """Say whether all input ends (replays)."""
         return all(s.bounded for s in self.sources)
+
+    @property
+    def repeats(self) -> bool:
+        """Say whether a window may be emitted more than once."""
+        block = self.windowed
+        if block is None:
+            return any(getattr(s.entry, "repeats", False) for s in self.sources if s.kind is SourceKind.CHANGES)
+        if block.first_only:
+            return False
+        ends = block.once and not block.trigger.parts and not block.trigger.goes_on
+        if ends or (block.trigger.kind is Kind.AT_WATERMARK and block.lateness == 0 and not block.complete):
+            return merges(block.window)
+        return True
 
     @property
     def reads_changes(self) -> bool:

@@ -11,6 +11,7 @@ from warehouse.catalog.entries import StreamingTableEntry, quote_name
 from warehouse.execution.frames import figures
 from warehouse.planning.sources import StreamSource
 from warehouse.streaming.delta import panes
+from warehouse.streaming.delta.delta_tables import UNBOUNDED
 from warehouse.streaming.log import table_folder
 
 _LAID_OUT = ("CAST(NULL AS STRING) AS __w_bad", "CAST(_step AS STRING) AS __w_position")
@@ -82,7 +83,7 @@ def _is_restored(source: StreamSource) -> bool:
 
 
 def _stored(session: SparkSession, home: Path, source: StreamSource) -> DataFrame:
-    return session.readStream.format("delta").load(_folder(home, source))
+    return session.readStream.format("delta").options(**UNBOUNDED).load(_folder(home, source))
 
 
 def _folder(home: Path, source: StreamSource) -> str:

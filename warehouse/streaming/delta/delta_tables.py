@@ -16,6 +16,12 @@ from warehouse.language.literals import string_literal
 RETAINED = 1.0
 """Hours for which commits stay, and files that a compaction replaced, for whoever reads an older version."""
 
+UNBOUNDED = {"maxFilesPerTrigger": str(2**31 - 9)}
+"""Options with which Delta's streaming source takes all that is there: by default it takes 1,000 files at a time.
+
+Source: https://docs.delta.io/latest/delta-streaming.html#limit-input-rate, ``DeltaSource.AdmissionLimits``.
+"""
+
 
 def relation(folder: Path) -> str:
     """Return a Delta table as a relation of SQL text."""

@@ -29,6 +29,7 @@ from warehouse.planning.streams import (
     RECORD_FORMATS,
     RESERVED_PREFIX,
 )
+from warehouse.streaming.delta.delta_tables import UNBOUNDED
 from warehouse.streaming.kafka import reading as kafka
 from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, broken, quoted, schema_of
 from warehouse.streaming.sources import paths
@@ -41,6 +42,9 @@ OWN_SCHEMA_FORMATS = frozenset({"delta", "rate", "rate-micro-batch", "socket"})
 
 _SELECTING = ("excludeRegex", "startingVersion", "startingTimestamp", "readChangeFeed")
 """Options by which a stream of a Delta table has other rows than the table."""
+
+_BOUNDING = frozenset({"maxfilespertrigger", "maxbytespertrigger"})
+"""Options of the user's own that bound what a stream of a Delta table takes at a time."""
 
 # Spark forgets files older than a week before the newest one: a file copied with its old date would be skipped.
 _FOR_EVER = "3650000d"
@@ -76,7 +80,7 @@ def table_frame(spark: SparkSession, table: str, options: dict[str, str] | None 
         table: the table's name as SQL text.
         options: options of Delta's streaming source, such as ``startingVersion``.
     """
-    frame = spark.readStream.options(**(options or {})).table(table)
+    frame = spark.readStream.options(**(options or UNBOUNDED)).table(table)
     return frame.withColumn(BAD, _null_text()).withColumn(POSITION, _null_text())
 
 
@@ -242,6 +246,8 @@ def reader_options(entry: StreamEntry, source: str | None = None) -> dict[str, s
         options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": BAD}
     if source == "csv" and given.get("header", "").lower() == "true" and "enforceschema" not in given:
         options["enforceSchema"] = "false"  # columns that stand in another order are an error, not other values
+    if source == "delta" and not _BOUNDING & set(given):
+        options |= UNBOUNDED
     if entry.format in FILE_FORMATS and "maxfileage" not in given:
         options["maxFileAge"] = _FOR_EVER
     if source in FILE_FORMATS:

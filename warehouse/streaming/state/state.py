@@ -312,6 +312,11 @@ class State:
     def _files(self, name: str) -> dict[str, int]:
         return {file.name: file.stat().st_size for file in (self.folder / name).glob("*.parquet")}
 
+    def discard(self, step: int) -> None:
+        """Remove what a step wrote that has no commit record, and that no later one of its number is to take up."""
+        for folder in self.folder.glob(f"*-{step:09}"):
+            shutil.rmtree(folder)
+
     def clean(self, kept: list[Commit]) -> None:
         """Remove the files that none of the ``kept`` commit records names and that no step is writing."""
         named = {n for c in kept for n in (*c.deltas, c.base, *c.slices)}

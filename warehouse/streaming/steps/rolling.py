@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from warehouse.dataflow import merging, slices
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
-from warehouse.dataflow.times import Clock
+from warehouse.dataflow.times import BEGINNING, Clock
 from warehouse.execution.relations import Relations
 from warehouse.streaming.log import Commit, is_reached
 from warehouse.streaming.state.slices import Folder, Slices
@@ -89,21 +89,24 @@ def rolled_up(
     return Rolled(added, windows[0] if windows else None, momentary=query.lateness == 0 or clock.drain)
 
 
-def _fired(relations: Relations, kept: Slices, last: Commit, new: Grouped, clock: Clock, count: int) -> str:
-    """Return SQL for the windows that fire, ``count`` of a key at most."""
+def _fired(relations: Relations, kept: Slices, last: Commit, new: Grouped, clock: Clock, count: int) -> str | None:
+    """Return SQL for the windows that fire, ``count`` of a key at most; None where nothing fell into them."""
     query, times = kept.query, clock.reading()
+    whole = slices.is_whole(query)
     found = kept.holding(relations.session, last, clock.before, clock.after)
+    if found is None and whole and new.windows:
+        return slices.alone(query, "__w_batch", f"{BEGINNING}L", times.before, times.after)
     listed = columns(slices.slice_columns(query))
     parts, apart = [], ""
     if found is not None:
         relations.put("__w_slices", found)
         parts.append(f"SELECT {listed} FROM __w_slices")
-    if new.windows and slices.is_whole(query):
+    if new.windows and whole:
         apart = slices.alone(query, "__w_batch", times.since, times.before, times.after)
-        if found is None:
-            return apart
         parts.append(f"SELECT {listed} FROM __w_batch WHERE ws <= {times.since}")
     elif new.windows:
         parts.append(f"SELECT {listed} FROM __w_batch")
+    if not parts:
+        return None
     fired = slices.fired(query, f"({' UNION ALL '.join(parts)})", times.before, times.after, count, not clock.compiled)
     return f"{apart} UNION ALL {fired}" if apart else fired

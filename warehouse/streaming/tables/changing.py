@@ -20,7 +20,8 @@ from warehouse.streaming.feeding.feed import Feed
 from warehouse.streaming.feeding.feeds import Feeds
 from warehouse.streaming.feeding.running import Running
 from warehouse.streaming.kafka import sink as kafka_sink
-from warehouse.streaming.log import Commit, step_log, table_folder
+from warehouse.streaming.log import Commit, StepLog, step_log, table_folder
+from warehouse.streaming.steps.runner import Runner
 from warehouse.streaming.tables.carrying import carried
 from warehouse.streaming.tables.installing import Installation
 
@@ -56,8 +57,9 @@ class Changing:
             self._end_begun(former, old)
             readers = [r for r in self.catalog.readers_of(old.qualified) if r.id != old.id]
             with ExitStack() as held:
-                for feed in [former, *(self.feeds.of(r) for r in sorted(readers, key=lambda r: r.id))]:
-                    held.enter_context(feed.runner.lock)
+                # in one order, whichever of related tables are changed at the same time
+                for table in sorted([old, *readers], key=lambda table: table.id):
+                    held.enter_context((former if table is old else self.feeds.of(table)).runner.lock)
                 entry, query = self._carried(former, entry, query, old, carry)
                 for reader in readers:
                     self._widen_late_rows(reader, old, entry)
@@ -90,7 +92,7 @@ class Changing:
             if is_disk_full(error) or self._shows(former, begun):
                 told = translate(error, SourceText(old.text)).diagnostics
                 raise WarehouseError(*(replace(d, span=None) for d in told)) from None
-            former.log.forget(begun)
+            self._forget(former.runner, former.log, begun)
 
     def _shows(self, feed: Feed, step: int) -> bool:
         """Say whether anything of a step that was begun can be seen: state, panes, or late rows; bad rows come last."""
@@ -99,6 +101,12 @@ class Changing:
             return True
         kinds = (kind for kind in ("panes", late_table.FOLDER) if delta_tables.exists(parts.folder / kind))
         return any(not parts.appends.of_step(kind, step).isEmpty() for kind in kinds)
+
+    def _forget(self, runner: Runner, log: StepLog, begun: int) -> None:
+        """Forget a step that was begun, so that the next one of that number, of either query, begins anew."""
+        if runner.state:
+            runner.state.discard(begun)
+        log.forget(begun)
 
     def _carried(
         self, former: Feed, entry: StreamingTableEntry, query: StreamingQuery, old: StreamingTableEntry,
@@ -146,7 +154,7 @@ class Changing:
         begun = log.last().step + 1
         if log.last().step > since or self._shows(former, begun):
             return
-        log.forget(begun)
+        self._forget(former.runner, log, begun)
         self._switch(old)
         self.feeds.take_back(old, former)
 
