@@ -329,3 +329,53 @@ def test_a_key_of_another_type_is_written_as_what_it_is_now(rows: Rows) -> None:
     )
     rows("INSERT OVERWRITE widened SELECT id, 3 FROM range(20)")
     assert rows("SELECT count(*) AS n FROM widened JOIN beside USING (k)") == [{"n": 9}]
+
+
+def test_a_create_that_does_nothing_changes_nothing(engine: Engine, rows: Rows) -> None:
+    """IF NOT EXISTS, with another number of partitions, another key, or memory, than the table has that is there."""
+    rows("CREATE TABLE stays AS SELECT id AS k, id % 3 AS g FROM range(1000) DISTRIBUTE BY k")
+    for told, key in (("TBLPROPERTIES ('partitions' = '16')", "k"), ("TBLPROPERTIES ('cache' = 'true')", "g")):
+        (result,) = engine.run(f"CREATE TABLE IF NOT EXISTS stays {told} AS SELECT 1 AS k, 1 AS g DISTRIBUTE BY {key}")
+        assert not result.warnings
+    assert [rows(f"SELECT count(*) AS n FROM stays WHERE k = {k}")[0]["n"] for k in range(8)] == [1] * 8
+    assert exchanges(rows, "SELECT k, count(*) FROM stays GROUP BY k") == 0
+    assert rows("SELECT count(*) AS n FROM cache_stats('stays')") == [{"n": 0}]
+
+
+def test_a_key_that_an_insert_widens_is_hashed_as_what_it_is_now(engine: Engine, rows: Rows) -> None:
+    rows(
+        "CREATE TABLE evolved TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
+        " AS SELECT CAST(id AS INT) AS k FROM range(1000) DISTRIBUTE BY k"
+    )
+    rows("SET spark.databricks.delta.schema.autoMerge.enabled = true")
+    try:
+        (result,) = engine.run("INSERT INTO evolved SELECT 5000000000L AS k")
+    finally:
+        rows("RESET spark.databricks.delta.schema.autoMerge.enabled")
+    assert "no longer distributed" in result.warnings[0]
+    rows("DELETE FROM evolved WHERE k = 5000000000")
+    assert [rows(f"SELECT count(*) AS n FROM evolved WHERE k = {k}")[0]["n"] for k in range(8)] == [1] * 8
+    assert exchanges(rows, "SELECT k, count(*) FROM evolved GROUP BY k") == 1
+
+
+def test_a_file_whose_deleted_rows_come_back_is_another_file(rows: Rows) -> None:
+    """By a deletion vector a file that holds rows of other partitions has none of them, until it is restored."""
+    rows(
+        "CREATE TABLE back TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+        " AS SELECT id AS k, id AS v FROM range(1000) DISTRIBUTE BY k"
+    )
+    rows("UPDATE back SET k = k + 1 WHERE v < 10")
+    moved = rows("DESCRIBE HISTORY back LIMIT 1")[0]["version"]
+    rows("DELETE FROM back WHERE v < 10; ALTER TABLE back ALTER COLUMN k COMMENT 'the key'")
+    rows(f"RESTORE TABLE back TO VERSION AS OF {moved}")
+    assert [rows(f"SELECT count(*) AS n FROM back WHERE k = {k}")[0]["n"] for k in range(12)] == [0, *[1] * 9, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["COMMENT ON TABLE tended IS 'kept up'", soaked("VACUUM tended"), soaked("REORG TABLE tended APPLY (PURGE)")],
+)
+def test_a_version_with_the_same_rows_is_distributed_as_the_one_before(rows: Rows, statement: str) -> None:
+    rows("CREATE OR REPLACE TABLE tended AS SELECT id AS k FROM range(1000) DISTRIBUTE BY k")
+    rows(statement)
+    assert exchanges(rows, "SELECT k, count(*) FROM tended GROUP BY k") == 0

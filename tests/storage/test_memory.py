@@ -147,6 +147,14 @@ def test_what_is_written_is_seen(rows: Rows, made: None) -> None:
     assert "Scan In-memory table" not in plan(rows, "SELECT * FROM w")
 
 
+def test_what_is_inserted_is_distributed_in_memory_too(rows: Rows) -> None:
+    rows("CREATE TABLE d TBLPROPERTIES ('cache' = 'true') AS SELECT id AS k FROM range(100) DISTRIBUTE BY k")
+    rows("INSERT INTO d VALUES (7)")
+    text = plan(rows, "SELECT k, count(*) AS n FROM d GROUP BY k")
+    assert "Scan In-memory table" in text and "Exchange hashpartitioning" not in text
+    assert rows("SELECT count(*) AS n FROM d") == [{"n": 101}]
+
+
 def test_after_a_restart_it_is_put_there_again(engine: Engine, rows: Rows, made: None) -> None:
     rows("UNCACHE TABLE m")
     assert "Scan In-memory table" not in plan(rows, "SELECT * FROM m")

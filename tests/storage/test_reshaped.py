@@ -7,6 +7,7 @@ import pytest
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
+from warehouse.errors import SourceText
 
 MAPPED = "'delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5'"
 
@@ -54,3 +55,22 @@ def test_what_is_written_after_another_shape_is_written_once(engine: Engine, sch
 def test_what_takes_it_out_still_does(engine: Engine, schema: str, change: str) -> None:
     rows_of(engine, f"CREATE TABLE t TBLPROPERTIES ('cache' = 'true') AS SELECT 1 AS k; {change}")
     assert rows_of(engine, "SELECT count(*) AS n FROM cache_stats('t')") == [{"n": 0}]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "RESTORE TABLE t TO VERSION AS OF 0",
+        soaked("ALTER TABLE t ADD COLUMN h INT"),
+        soaked("OPTIMIZE t"),
+        soaked("VACUUM t"),
+    ],
+)
+def test_who_has_spark_run_texts_leaves_it_to_the_engine(engine: Engine, schema: str, change: str) -> None:
+    """The endpoint has Spark run what there is nothing else to do for, and says of the rest what columns come."""
+    rows_of(engine, f"CREATE TABLE t TBLPROPERTIES ('cache' = 'true', {MAPPED}) AS SELECT 1 AS k, 2 AS g")
+    rows_of(engine, "INSERT INTO t VALUES (3, 4)")
+    prepared = engine.prepare(SourceText(change))
+    assert prepared.text is None
+    (result,) = engine.run(change)
+    assert (prepared.columns or ()) == (tuple(result.schema.names) if result.schema else ())

@@ -79,8 +79,7 @@ def panes_of(engine: Engine, name: str) -> Path:
 
 
 def files(engine: Engine, name: str) -> list[str]:
-    found = engine.kept._layouts.files(engine.spark._jsparkSession, str(panes_of(engine, name)))
-    return [file.rpartition("/")[2] for file in found[2:]]
+    return list(engine.kept._layouts.look(engine.spark._jsparkSession, str(panes_of(engine, name))).files())
 
 
 def test_neither_joins_nor_aggregations_shuffle_after_any_step(

@@ -209,8 +209,9 @@ class Engine:
 
         match self._planner.plan(parse(source)):
             case plans.RunSpark(
-                fragment=fragment, keep_view=None, forget_view=None, drops=(), evaluations=(), keeping=None
-            ):
+                fragment=fragment, keep_view=None, forget_view=None, drops=(), evaluations=(),
+                keeping=None, reshapes=None,
+            ):  # fmt: skip
                 return Prepared(fragment.text)
             case plans.Train(table=None, model=None) | plans.RunSpark(evaluations=[_, *_], target=None):
                 return Prepared(None, None)

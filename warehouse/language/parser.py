@@ -162,6 +162,7 @@ _BEFORE_TARGET = {
     "OPTIMIZE": (),
     "VACUUM": (),
     "RESTORE": ("TABLE",),
+    "REORG": ("TABLE",),
     "COMMENT": ("ON", "TABLE", "VIEW"),
 }
 

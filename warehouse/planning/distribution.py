@@ -178,15 +178,19 @@ def written(
     context: Context, source: SourceText, target: Name, verb: str, analyzable: Callable[[Span], Fragment]
 ) -> tuple[Keeping | None, Edits]:
     """Return what a statement that writes to a table keeps, and the edits that make it so; nothing for plain tables."""
-    distribution = _of_table(context, target)
+    properties = context.analyzer.table_properties(target) or {}
+    distribution = _current(context, target, recorded(properties))
+    for_memory = properties.get("cache", "").lower() == "true"
     cache = _set(source) if verb == "ALTER TABLE" else None
+    if verb == "RESTORE":
+        return (Keeping(target, distribution, afresh=True) if distribution or for_memory else None), []
     if verb == "ALTER TABLE" and (name := renamed(source)):
         parts = name.parts if len(name.parts) > 1 else (*target.parts[:-1], *name.parts)
         return Keeping(Name(parts, name.span), distribution, former=target), []
     if distribution and verb == "ALTER TABLE":
         return Keeping(target, distribution, cache, afresh=alters(source, distribution.keys)), []
     if distribution is None:
-        return (Keeping(target, None, cache) if cache is not None else None), []
+        return (Keeping(target, None, cache) if cache is not None or for_memory else None), []
     said = inserted(source) if verb == "INSERT" else None
     if said is None or said.defaults:
         return Keeping(target, distribution, cache), []
@@ -212,7 +216,10 @@ def written(
 
 def _of_table(context: Context, name: Name) -> Distribution | None:
     """Return the distribution that a table records, with the types that its keys have now."""
-    found = recorded(context.analyzer.table_properties(name))
+    return _current(context, name, recorded(context.analyzer.table_properties(name)))
+
+
+def _current(context: Context, name: Name, found: Distribution | None) -> Distribution | None:
     if found is None:
         return None
     types = {c.name.lower(): c.type for c in context.analyzer.table_columns(name) or ()}

@@ -69,16 +69,23 @@ _READS_ONLY = (
 
 _WRITES = (
     "CREATE TABLE", "REPLACE TABLE", "INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "TRUNCATE TABLE", "OPTIMIZE",
-    "RESTORE", "RESTORE TABLE", "ALTER TABLE",
+    "RESTORE", "ALTER TABLE", "VACUUM", "COMMENT", "REORG",
 )  # fmt: skip
-"""The verbs that may put rows into a table, or say how it is kept."""
+"""The verbs that may put rows into a table, say how it is kept, or begin another version of it."""
 
 _COUNTS = {
     "DELETE": ("num_affected_rows",),
     "UPDATE": ("num_affected_rows",),
     "MERGE": ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"),
-}
-"""The columns of what Delta answers to a statement that changes rows."""
+    "OPTIMIZE": ("path", "metrics"),
+    "REORG": ("path", "metrics"),
+    "VACUUM": ("path",),
+    "RESTORE": (
+        "table_size_after_restore", "num_of_files_after_restore", "num_removed_files", "num_restored_files",
+        "removed_files_size", "restored_files_size",
+    ),
+}  # fmt: skip
+"""The columns of what Delta answers to a statement that changes rows or files."""
 
 
 @dataclass(frozen=True)
@@ -230,8 +237,15 @@ def _keeping(
         return writer(span) if writer else quoted(source.text, span)
 
     if verb in ("CREATE TABLE", "REPLACE TABLE"):
-        return distribution.created(context, source, target, analyzable)
+        keeping, edits = distribution.created(context, source, target, analyzable)
+        return (None if _stays(context, source, target) else keeping), edits
     return distribution.written(context, source, target, verb, analyzable)
+
+
+def _stays(context: Context, source: SourceText, target: Name) -> bool:
+    """Say whether a CREATE does nothing: IF NOT EXISTS, of what is there."""
+    before = [token.upper for token in tokenize(source.text) or () if token.end <= target.span.start]
+    return "EXISTS" in before and context.analyzer.table_columns(target) is not None
 
 
 def _checked_target(context: Context, verb: str, target: Name | None) -> ViewEntry | None:
@@ -270,9 +284,8 @@ def _rewritten(context: Context, statement: QueryStatement, relations: Relations
         schema, name = context.resolve(statement.target)
         for call in statement.query.models:
             refuse_in_view(context, call)
-        before = [token.upper for token in text.tokens if token.end <= statement.target.span.start]
-        stays = "EXISTS" in before and context.analyzer.table_columns(statement.target) is not None
-        keep = None if stays else ViewEntry(schema, name, source.text, context.schema)
+        made = ViewEntry(schema, name, source.text, context.schema)
+        keep = None if _stays(context, source, statement.target) else made
     target = statement.target.last if statement.target else None
     return plans.RunSpark(
         source,

@@ -12,7 +12,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -65,18 +65,18 @@ class Panes:
         """
         with self._guard(folder):
             before = self._known.get(folder)
-            same = before and (before.keys, before.partitions) == (distribution.keys, distribution.partitions)
+            same = before is not None and before.is_of(distribution, distribution.types)
             later = _later(folder, before.version) if before and same else None
             if before is None or later is None:
-                version, identity, *files = self._layouts.files(session._jsparkSession, str(folder))
-                odd = strangers(self._layouts, session, str(folder), map(_name, files), distribution)
-                found = Verified(identity, int(version), distribution.keys, distribution.partitions, (), tuple(odd))
+                look = self._layouts.look(session._jsparkSession, str(folder))
+                odd = strangers(look, session, look.files(), distribution)
+                found = _seen(look, distribution, odd)
             else:
                 version, added, gone = later
                 seen = in_place and version == before.version + 1
-                odd = set() if seen else strangers(self._layouts, session, str(folder), added, distribution)
-                bad = tuple(sorted(set(before.bad) - gone | odd))
-                found = Verified(before.id, version, before.keys, before.partitions, (), bad)
+                look = None if seen else self._layouts.look(session._jsparkSession, str(folder))
+                odd = strangers(look, session, added, distribution) if look else set()
+                found = replace(before, version=version, bad=tuple(sorted(set(before.bad) - gone | odd)))
             self._keep(folder, found)
 
     def look(self, session: SparkSession, folder: Path, distribution: Distribution) -> None:
@@ -123,8 +123,7 @@ class Panes:
             files = set(_pairs(work.files()))
             alone, in_place = _replaced(session, work, files, placing) if files else (False, False)
             if alone and in_place:
-                version, identity, *_ = self._layouts.files(session._jsparkSession, str(folder))
-                self._keep(folder, Verified(identity, int(version), distribution.keys, distribution.partitions, (), ()))
+                self._keep(folder, _seen(self._layouts.look(session._jsparkSession, str(folder)), distribution, set()))
             else:
                 self.written(session, folder, distribution, in_place=False)
 
@@ -140,20 +139,32 @@ class Panes:
         return self._guards.setdefault(folder, threading.RLock())
 
 
-def strangers(
-    layouts: Any, spark: SparkSession, path: str, names: Iterable[str], distribution: Distribution
-) -> set[str]:
-    """Return the names of those files that hold a row of another partition; reads the keys alone."""
-    listed = list(names)
+def _seen(look: Any, distribution: Distribution, odd: set[str]) -> Verified:
+    """Return what is known of panes that were looked at, with these files among them that hold odd rows."""
+    keys, partitions = distribution.keys, distribution.partitions
+    return Verified(look.id(), look.version(), keys, partitions, (), tuple(sorted(odd)), distribution.types)
+
+
+def strangers(look: Any, spark: SparkSession, files: Iterable[str], distribution: Distribution) -> set[str]:
+    """Return those files that hold a row of another partition; reads the keys alone.
+
+    Args:
+        look: the version of the table that is looked at, ``Look.java``.
+        spark: the session that reads.
+        files: some of its files.
+        distribution: says where rows belong.
+    """
+    listed = list(files)
     if not listed:
         return set()
     hashed = f"pmod(hash({', '.join(map(quote_name, distribution.keys))}), {distribution.partitions})"
     # a file is called part-00003-…; a search for the number would cost more than the rows do
     odd = f"NOT (TRY_CAST(substring(_metadata.file_name, 6, 5) AS INT) <=> {hashed})"
-    read = DataFrame(layouts.rows(spark._jsparkSession, path, listed), spark)
+    read = DataFrame(look.rows(listed), spark)
     if not {k.lower() for k in distribution.keys} <= {c.lower() for c in read.columns}:
         return set(listed)
-    return {row[0] for row in read.where(odd).select("_metadata.file_name").distinct().collect()}
+    by_name = {file.partition("#")[0]: file for file in listed}
+    return {by_name[row[0]] for row in read.where(odd).select("_metadata.file_name").distinct().collect()}
 
 
 def _replaced(session: SparkSession, work: Any, names: set[str], placing: Placing) -> tuple[bool, bool]:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from warehouse.planning.distribution import Distribution
+
 
 @dataclass(frozen=True)
 class Verified:
@@ -17,8 +19,9 @@ class Verified:
         id: of the table in Delta's log: one that takes its place has another.
         version: that was looked at.
         keys, partitions: how its rows are spread.
-        good: names of files whose rows are where their keys say.
-        bad: names of files with rows that are not.
+        good: files whose rows are where their keys say, by what ``Look.files`` tells them apart by.
+        bad: files with rows that are not.
+        types: of the keys, which make their hashes.
     """
 
     id: str
@@ -27,6 +30,12 @@ class Verified:
     partitions: int
     good: tuple[str, ...]
     bad: tuple[str, ...]
+    types: tuple[str, ...] = ()
+
+    def is_of(self, distribution: Distribution, types: tuple[str, ...]) -> bool:
+        """Say whether what was looked at counts for a distribution by keys of these types."""
+        known = (self.keys, self.partitions, self.types)
+        return known == (distribution.keys, distribution.partitions, types)
 
     @property
     def holds(self) -> bool:

@@ -18,7 +18,7 @@ from warehouse.errors import fail
 from warehouse.execution import java_sources
 from warehouse.language.statements import Name, TableFunction
 from warehouse.planning.context import Context
-from warehouse.planning.distribution import Distribution, Keeping
+from warehouse.planning.distribution import PROPERTY, Keeping, read
 from warehouse.storage.panes import Panes, strangers
 from warehouse.storage.records import Records, Verified
 
@@ -128,9 +128,14 @@ class KeptTables:
 
     def _remembers(self, spark: SparkSession, keeping: Keeping, schema: str) -> bool:
         """Say whether what a statement writes belongs into memory; a table of that name may have been dropped."""
-        name = _qualified(keeping.table, schema)
-        if keeping.cache is not None or name not in self._records.cached:
-            return bool(keeping.cache)
+        if keeping.cache is not None:
+            return keeping.cache
+        return self._is_in_memory(spark, _qualified(keeping.table, schema))
+
+    def _is_in_memory(self, spark: SparkSession, name: str) -> bool:
+        """Say whether a table is in memory because it belongs there."""
+        if name not in self._records.cached:
+            return False
         try:
             return spark.catalog.isCached(name)
         except AnalysisException:
@@ -152,13 +157,17 @@ class KeptTables:
         with self._guard:
             warnings = []
             if keeping.distribution:
-                warnings = self._verified(spark, path, name, keeping.distribution, keeping.afresh, set(placed))
-            cache = keeping.cache
+                warnings = self._verified(spark, path, name, keeping.afresh, set(placed))
+            cache, qualified = keeping.cache, _qualified(keeping.table, schema)
             if keeping.former and _qualified(keeping.former, schema) in self._records.cached:
                 self._records.cached.discard(_qualified(keeping.former, schema))
                 cache = True
             if cache is not None:
-                self._cache(spark, _qualified(keeping.table, schema), cache)
+                self._cache(spark, qualified, cache)
+            elif self._is_in_memory(spark, qualified):
+                # Delta had Spark plan it anew before its rows were looked at, and another writer may have crossed that
+                spark.sql(f"UNCACHE TABLE IF EXISTS {qualified}")
+                spark.sql(f"CACHE LAZY TABLE {qualified}")
             self._records.save()
         return warnings
 
@@ -186,29 +195,30 @@ class KeptTables:
             spark.sql(f"CACHE TABLE {name}")
             self._records.cached.add(name)
 
-    def _verified(
-        self, spark: SparkSession, path: str, name: str, distribution: Distribution, afresh: bool, placed: set[str]
-    ) -> list[str]:
-        """Look whether the rows of new files are where their keys say; what was looked at before counts."""
-        version, identity, *files = self._layouts.files(spark._jsparkSession, path)
-        known = self._records.verified
-        its = [found for found in (known.get(path), *known.values()) if found and found.id == identity]
+    def _verified(self, spark: SparkSession, path: str, name: str, afresh: bool, placed: set[str]) -> list[str]:
+        """Look whether the rows of new files are where their keys say; what was looked at before counts.
+
+        How the table is distributed it says itself: a statement may have been about another one, as CREATE TABLE IF NOT
+        EXISTS is, and may have given keys other types.
+        """
+        look = self._layouts.look(spark._jsparkSession, path)
+        distribution = read(look.property(PROPERTY))
+        if distribution is None:
+            return []
+        types, known = tuple(look.types(list(distribution.keys))), self._records.verified
+        its = [found for found in (known.get(path), *known.values()) if found and found.id == look.id()]
         before = its[0] if its else None  # of a table that was renamed, under its former path
-        there = {file.rpartition("/")[2] for file in files}
-        same = before is not None and before.keys == distribution.keys
-        good = set(before.good) & there if before and same else set()
-        bad = set(before.bad) & there if before and same else set()
-        new = there - good - bad
-        if before and afresh:
-            good, bad, new = set(), set(), there
-        odd = strangers(self._layouts, spark, path, new - placed, distribution)
+        there = set(look.files())
+        counts = before is not None and before.is_of(distribution, types) and not afresh
+        good, bad = (set(before.good), set(before.bad) & there) if before and counts else (set(), set())
+        odd = strangers(look, spark, there - good - bad - placed, distribution)
         found = Verified(
-            identity, int(version), distribution.keys, distribution.partitions,
-            tuple(sorted(there - bad - odd)), tuple(sorted(bad | odd)),
+            look.id(), look.version(), distribution.keys, distribution.partitions,
+            tuple(sorted(there - bad - odd)), tuple(sorted(bad | odd)), types,
         )  # fmt: skip
         self._records.verified[path] = found
         self._remember(path, found)
-        if found.holds or (same and before and not before.holds):
+        if found.holds or (before and before.keys == distribution.keys and not before.holds):
             return []
         return [
             f"warning: {name} is no longer distributed by {', '.join(distribution.keys)}: rows were written that are"

@@ -2,20 +2,16 @@ package warehouse.storage;
 
 import java.lang.reflect.Field;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.delta.DeltaLog;
 import org.apache.spark.sql.delta.Snapshot;
-import org.apache.spark.sql.delta.actions.AddFile;
 import scala.Option;
 import scala.collection.mutable.Buffer;
-import scala.collection.mutable.ListBuffer;
 import scala.runtime.AbstractFunction1;
 
 /** How the tables of a warehouse are distributed, as far as it was verified; what Python asks of Delta's log. */
@@ -168,17 +164,9 @@ public class Layouts {
     Packers.use();
   }
 
-  /** Return the version of a table, its identity, and the paths of its files. */
-  public List files(SparkSession session, String path) {
-    Snapshot snapshot = snapshot(session, path);
-    List found = new ArrayList();
-    found.add(String.valueOf(snapshot.version()));
-    found.add(snapshot.metadata().id());
-    AddFile[] files = Listed.files(snapshot);
-    for (int i = 0; i < files.length; i++) {
-      found.add(files[i].absolutePath(snapshot.deltaLog()).toString());
-    }
-    return found;
+  /** A table as it stands. */
+  public Look look(SparkSession session, String path) {
+    return new Look(snapshot(session, path));
   }
 
   /** Let the log of a table begin anew if it has so many commits since it did; return Delta's own name of the table. */
@@ -188,20 +176,6 @@ public class Layouts {
       snapshot.deltaLog().checkpoint(snapshot, Option.empty());
     }
     return snapshot.metadata().id();
-  }
-
-  /** The rows of some files of a table, as it stands. */
-  public Dataset rows(SparkSession session, String path, List names) {
-    Snapshot snapshot = snapshot(session, path);
-    ListBuffer chosen = new ListBuffer();
-    Set wanted = new HashSet(names);
-    AddFile[] files = Listed.files(snapshot);
-    for (int i = 0; i < files.length; i++) {
-      if (wanted.contains(files[i].absolutePath(snapshot.deltaLog()).getName())) {
-        chosen.addOne(files[i]);
-      }
-    }
-    return snapshot.deltaLog().createDataFrame(snapshot, chosen.toList(), false, Option.empty());
   }
 
   /** Let what this thread writes be written as its table is kept, until it is told to end. */
