@@ -222,3 +222,31 @@ def test_statistics_stay_true(rows: Rows, table: str) -> None:
                 t = mine[s["file"]]
                 assert all(t[k] == s[k] for k in ("rows", "nulls", "min", "max")), (change, column, t, s)
                 assert t["values"] is None or t["values"] == [str(v) for v in s["values"]], (change, column)
+
+
+@pytest.fixture(scope="module")
+def namesakes(rows: Rows) -> None:
+    """Columns with names of what Spark says of files; in ``own`` there is one ``_metadata`` as well."""
+    rows(
+        "CREATE TABLE docs AS SELECT id, 'x' AS file_name, 1L AS file_size FROM range(9);"
+        "CREATE TABLE own AS SELECT *, named_struct('file_name', 'x') AS _metadata FROM docs;"
+        "CACHE TABLE docs_in_memory AS SELECT file_name,"
+        " named_struct('file_name', _metadata.file_name, 'file_size', _metadata.file_size) AS _metadata FROM docs"
+    )
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["_metadata.file_name LIKE 'part-%'", "_METADATA.FILE_NAME LIKE 'part-%' AND file_name = 'x'",
+     "_metadata.file_size > 5", "concat(file_name, _metadata.file_name) LIKE 'xpart-%'"],
+)  # fmt: skip
+def test_what_spark_says_of_files_is_no_column(rows: Rows, namesakes: None, where: str) -> None:
+    hidden = where.replace("_m", "__m").replace("_M", "__M")
+    for source, condition in (("docs", where), ("docs_in_memory", where), ("own", hidden)):
+        assert rows(f"SELECT count(*) AS n FROM {source} WHERE {condition}") == [{"n": 9}], source
+
+
+def test_a_column_with_the_name_of_what_spark_says_of_files_is_one(rows: Rows, namesakes: None) -> None:
+    assert rows("SELECT count(*) AS n FROM own WHERE _metadata.file_name = 'x'") == [{"n": 9}]
+    for where in ("file_name = 'y'", "file_size > 5"):
+        assert "partitions read: 0 of" in str(rows(f"EXPLAIN SELECT id FROM docs WHERE {where}")[0]["plan"])

@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.IsNull;
 import org.apache.spark.sql.catalyst.expressions.LessThan;
 import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.MetadataAttribute;
 import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.StartsWith;
@@ -132,12 +133,13 @@ final class Pruning {
     return column.nulls != 0 && isTrue(condition, path, null, reference.dataType());
   }
 
-  /** The one column that a condition is of; null where it is of none, or several. */
+  /** The one column that a condition is of; null where it is of none, or several, or of what Spark says of files. */
   static Expression onlyColumn(Expression condition) {
     List columns = new ArrayList();
     collect(condition, columns);
-    for (int i = 1; i < columns.size(); i++) {
-      if (!path((Expression) columns.get(i)).equals(path((Expression) columns.get(0)))) {
+    for (int i = 0; i < columns.size(); i++) {
+      String path = path((Expression) columns.get(i));
+      if (path == null || !path.equals(path((Expression) columns.get(0)))) {
         return null;
       }
     }
@@ -164,7 +166,7 @@ final class Pruning {
   }
 
   private static void collect(Expression expression, List columns) {
-    if (path(expression) != null) {
+    if (expression instanceof Attribute || path(expression) != null) {
       columns.add(expression);
       return;
     }
@@ -173,10 +175,14 @@ final class Pruning {
     }
   }
 
-  /** The path of a column or of a field in it, with dots; null for anything else. */
+  /**
+   * The path of a column or of a field in it, with dots; null for anything else. A field of `_metadata` is an attribute
+   * of its own where Spark plans a scan, with a name that a column may have as well.
+   */
   static String path(Expression expression) {
     if (expression instanceof Attribute) {
-      return ((Attribute) expression).name();
+      Attribute column = (Attribute) expression;
+      return MetadataAttribute.isValid(column.metadata()) ? null : column.name();
     }
     if (expression instanceof GetStructField) {
       GetStructField field = (GetStructField) expression;
