@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.adaptive.conftest import settings
 from tests.soak import sampled
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
@@ -250,3 +251,15 @@ def test_a_column_with_the_name_of_what_spark_says_of_files_is_one(rows: Rows, n
     assert rows("SELECT count(*) AS n FROM own WHERE _metadata.file_name = 'x'") == [{"n": 9}]
     for where in ("file_name = 'y'", "file_size > 5"):
         assert "partitions read: 0 of" in str(rows(f"EXPLAIN SELECT id FROM docs WHERE {where}")[0]["plan"])
+
+
+@pytest.mark.parametrize(
+    "where", ["CAST(at AS DATE) = day", "CAST(at AS DATE) <=> DATE'2010-11-06'", "day >= CAST(at AS DATE)"]
+)
+def test_clocks_that_went_back_past_midnight(engine: Engine, rows: Rows, where: str) -> None:
+    """In Newfoundland, at 2:31 UTC: the day of the first and the last row comes after that of the one between them."""
+    at = "timestamp_seconds(1289097030 + id * 1800) AS at"
+    rows(f"CREATE TABLE IF NOT EXISTS clocks AS SELECT {at}, DATE'2010-11-06' AS day FROM range(0, 3, 1, 1)")
+    for zone, days in (("America/St_Johns", 1), ("America/New_York", 3), ("+04:00", 0)):
+        with settings(engine, {"spark.sql.session.timeZone": zone}):
+            assert rows(f"SELECT count(*) AS n FROM clocks WHERE {where}") == [{"n": days}], zone

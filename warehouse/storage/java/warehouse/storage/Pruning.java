@@ -1,5 +1,6 @@
 package warehouse.storage;
 
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -303,13 +304,37 @@ final class Pruning {
       return column.as(least ? column.least : column.greatest, expression.dataType());
     }
     if (expression.children().size() == 1 && keepsOrder(expression)) {
-      Expression child = (Expression) expression.children().head();
-      Object value = end(child, facts, least);
-      ListBuffer fixed = new ListBuffer();
-      fixed.addOne(new Literal(value, child.dataType()));
-      return value == null ? null : ((Expression) expression.withNewChildren(fixed.toList())).eval(null);
+      Object value = end((Expression) expression.children().head(), facts, least);
+      return value == null ? null : farthest(expression, value, least);
     }
     return null;
+  }
+
+  /** What an expression that keeps order is at most, or at least, where its child is at most or at least a value. */
+  private static Object farthest(Expression expression, Object value, boolean least) {
+    Object found = of(expression, value);
+    if (!isDayOfInstant(expression)) {
+      return found;
+    }
+    ZoneId zone = ((Cast) expression).zoneId();
+    long micros = ((Long) value).longValue();
+    Long change = least ? Clocks.after(micros, zone) : Clocks.before(micros, zone);
+    Integer other = change == null ? (Integer) found : (Integer) of(expression, change);
+    boolean earlier = other.compareTo((Integer) found) < 0;
+    return earlier == least ? other : found;
+  }
+
+  /** What an expression is where its child is a value. */
+  private static Object of(Expression expression, Object value) {
+    ListBuffer fixed = new ListBuffer();
+    fixed.addOne(new Literal(value, ((Expression) expression.children().head()).dataType()));
+    return ((Expression) expression.withNewChildren(fixed.toList())).eval(null);
+  }
+
+  /** Whether an expression is the day of an instant, which keeps order unless clocks go back past midnight. */
+  private static boolean isDayOfInstant(Expression expression) {
+    return expression instanceof Cast && expression.dataType() instanceof DateType
+        && ((Cast) expression).child().dataType() instanceof TimestampType;
   }
 
   private static boolean keepsOrder(Expression expression) {
@@ -321,8 +346,7 @@ final class Pruning {
     }
     DataType from = ((Cast) expression).child().dataType();
     DataType to = expression.dataType();
-    if (from instanceof TimestampType && to instanceof DateType
-        || from instanceof DateType && to instanceof TimestampType) {
+    if (isDayOfInstant(expression) || from instanceof DateType && to instanceof TimestampType) {
       return true;
     }
     boolean widens = Cast.canUpCast(from, to);
