@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tests.adaptive.conftest import settings
 from tests.soak import sampled
@@ -251,6 +255,53 @@ def test_a_column_with_the_name_of_what_spark_says_of_files_is_one(rows: Rows, n
     assert rows("SELECT count(*) AS n FROM own WHERE _metadata.file_name = 'x'") == [{"n": 9}]
     for where in ("file_name = 'y'", "file_size > 5"):
         assert "partitions read: 0 of" in str(rows(f"EXPLAIN SELECT id FROM docs WHERE {where}")[0]["plan"])
+
+
+LEGACY = {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY", "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY"}
+OLD = ["d = DATE'1000-01-01'", "t < TIMESTAMP'1000-01-02'", "r.d = DATE'1000-01-01'",
+       "d IN (DATE'1000-01-01', DATE'2000-01-01')", "CAST(t AS DATE) <=> DATE'1000-01-01'"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def julian(engine: Engine, rows: Rows) -> None:
+    """Tables written in the calendar before 1582: ``held`` and ``left_out`` in memory, ``instants`` of 96 bits."""
+    made = "AS SELECT d, CAST(d AS TIMESTAMP) AS t, named_struct('d', d) AS r, 1 AS i FROM VALUES (DATE'{}') AS v (d)"
+    ancient, cached = made.format("1000-01-01"), "TBLPROPERTIES ('cache' = 'true')"
+    with settings(engine, LEGACY):
+        rows(f"CREATE TABLE old {ancient}; CREATE TABLE held {cached} {ancient}")
+        rows(f"CREATE TABLE recent {made.format('2000-01-01')}")
+        rows(f"CREATE TABLE left_out {cached} AS SELECT DATE'1582-10-10' AS d, TIMESTAMP'1582-10-10 00:00:00' AS t")
+        with settings(engine, {"spark.sql.parquet.outputTimestampType": "INT96"}):
+            rows(f"CREATE TABLE instants {ancient}")
+
+
+@pytest.mark.parametrize("where", OLD)
+def test_days_in_the_old_calendar(rows: Rows, julian: None, where: str) -> None:
+    for table in ("old", "held", "instants"):
+        assert rows(f"SELECT count(*) AS n FROM {table} WHERE {where}") == [{"n": 1}], table
+
+
+def test_what_is_told_of_the_old_calendar(rows: Rows, julian: None) -> None:
+    """Nothing but NULLs, unless it is the same in the new one."""
+    told = "SELECT nulls, min, max, values FROM partition_stats('{}') WHERE column IN ('d', 't', 'r.d')"
+    assert rows(told.format("old")) == [{"nulls": 0, "min": None, "max": None, "values": None}] * 3
+    assert [str(r["min"])[:10] for r in rows(told.format("recent"))] == ["2000-01-01"] * 3
+    for query in ("SELECT i FROM recent WHERE year(t) = 1999", "SELECT d FROM old WHERE i = 2"):
+        assert "partitions read: 0 of 1" in str(rows(f"EXPLAIN {query}")[0]["plan"])
+
+
+def test_memory_has_the_days_that_files_give(rows: Rows, julian: None) -> None:
+    """Those that neither calendar has are written as another one."""
+    for where in ("true", "d = DATE'1582-10-15'", "t = TIMESTAMP'1582-10-15 00:00:00'"):
+        assert rows(f"SELECT d FROM left_out WHERE {where}") == [{"d": date(1582, 10, 15)}], where
+
+
+@pytest.mark.parametrize(("mode", "day"), [("LEGACY", "1000-01-01"), ("CORRECTED", "1000-01-06")])
+def test_days_of_a_file_that_does_not_say_which_calendar(engine: Engine, tmp_path: Path, mode: str, day: str) -> None:
+    parquet.write_table(pa.table({"d": [date(1000, 1, 6)]}), tmp_path / "x.parquet")
+    engine.spark.sql(f"CONVERT TO DELTA parquet.`{tmp_path}`")
+    with settings(engine, {"spark.sql.parquet.datetimeRebaseModeInRead": mode}):
+        assert engine.spark.sql(f"SELECT d FROM delta.`{tmp_path}` WHERE d = DATE'{day}'").count() == 1
 
 
 @pytest.mark.parametrize(
