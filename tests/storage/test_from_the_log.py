@@ -170,6 +170,20 @@ def test_a_column_that_took_another_ones_name(engine: Engine, rows: Rows) -> Non
     assert ran(engine, query)[0] == [(-9, 9, None)]
 
 
+def test_days_and_instants_that_are_others_in_the_files(engine: Engine, rows: Rows) -> None:
+    """In the calendar before 1582, which has other days; of a time that clocks showed twice, the second is read."""
+    old = {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY", "spark.sql.session.timeZone": "America/New_York"}
+    with settings(engine, old):
+        rows("CREATE TABLE moved AS SELECT DATE'1582-10-10' AS day, TIMESTAMP'1883-11-18 12:01:00' AS at")
+    rows("INSERT INTO moved SELECT DATE'1582-10-11', at - INTERVAL 1 MINUTE FROM moved")
+    queries = (
+        "SELECT min(day), max(day) FROM moved",
+        "SELECT day FROM moved ORDER BY day DESC LIMIT 1",
+        "SELECT at FROM moved ORDER BY at DESC LIMIT 1",
+    )
+    assert [q for q in queries if ran(engine, q)[0] != computed(engine, q)] == []
+
+
 def test_without_statistics_it_is_computed(engine: Engine, rows: Rows) -> None:
     rows(
         "CREATE TABLE untold TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'id') AS"

@@ -8,10 +8,15 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+from tests.adaptive.conftest import settings
 from tests.soak import sampled
 from tests.statements import Rows, rows_in
 from warehouse.engine import Engine
@@ -222,3 +227,90 @@ def test_statistics_stay_true(rows: Rows, table: str) -> None:
                 t = mine[s["file"]]
                 assert all(t[k] == s[k] for k in ("rows", "nulls", "min", "max")), (change, column, t, s)
                 assert t["values"] is None or t["values"] == [str(v) for v in s["values"]], (change, column)
+
+
+@pytest.fixture(scope="module")
+def namesakes(rows: Rows) -> None:
+    """Columns with names of what Spark says of files; in ``own`` there is one ``_metadata`` as well."""
+    rows(
+        "CREATE TABLE docs AS SELECT id, 'x' AS file_name, 1L AS file_size FROM range(9);"
+        "CREATE TABLE own AS SELECT *, named_struct('file_name', 'x') AS _metadata FROM docs;"
+        "CACHE TABLE docs_in_memory AS SELECT file_name,"
+        " named_struct('file_name', _metadata.file_name, 'file_size', _metadata.file_size) AS _metadata FROM docs"
+    )
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["_metadata.file_name LIKE 'part-%'", "_METADATA.FILE_NAME LIKE 'part-%' AND file_name = 'x'",
+     "_metadata.file_size > 5", "concat(file_name, _metadata.file_name) LIKE 'xpart-%'"],
+)  # fmt: skip
+def test_what_spark_says_of_files_is_no_column(rows: Rows, namesakes: None, where: str) -> None:
+    hidden = where.replace("_m", "__m").replace("_M", "__M")
+    for source, condition in (("docs", where), ("docs_in_memory", where), ("own", hidden)):
+        assert rows(f"SELECT count(*) AS n FROM {source} WHERE {condition}") == [{"n": 9}], source
+
+
+def test_a_column_with_the_name_of_what_spark_says_of_files_is_one(rows: Rows, namesakes: None) -> None:
+    assert rows("SELECT count(*) AS n FROM own WHERE _metadata.file_name = 'x'") == [{"n": 9}]
+    for where in ("file_name = 'y'", "file_size > 5"):
+        assert "partitions read: 0 of" in str(rows(f"EXPLAIN SELECT id FROM docs WHERE {where}")[0]["plan"])
+
+
+LEGACY = {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY", "spark.sql.parquet.int96RebaseModeInWrite": "LEGACY"}
+OLD = ["d = DATE'1000-01-01'", "t < TIMESTAMP'1000-01-02'", "r.d = DATE'1000-01-01'",
+       "d IN (DATE'1000-01-01', DATE'2000-01-01')", "CAST(t AS DATE) <=> DATE'1000-01-01'"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def julian(engine: Engine, rows: Rows) -> None:
+    """Tables written in the calendar before 1582: ``held`` and ``left_out`` in memory, ``instants`` of 96 bits."""
+    made = "AS SELECT d, CAST(d AS TIMESTAMP) AS t, named_struct('d', d) AS r, 1 AS i FROM VALUES (DATE'{}') AS v (d)"
+    ancient, cached = made.format("1000-01-01"), "TBLPROPERTIES ('cache' = 'true')"
+    with settings(engine, LEGACY):
+        rows(f"CREATE TABLE old {ancient}; CREATE TABLE held {cached} {ancient}")
+        rows(f"CREATE TABLE recent {made.format('2000-01-01')}")
+        rows(f"CREATE TABLE left_out {cached} AS SELECT DATE'1582-10-10' AS d, TIMESTAMP'1582-10-10 00:00:00' AS t")
+        with settings(engine, {"spark.sql.parquet.outputTimestampType": "INT96"}):
+            rows(f"CREATE TABLE instants {ancient}")
+
+
+@pytest.mark.parametrize("where", OLD)
+def test_days_in_the_old_calendar(rows: Rows, julian: None, where: str) -> None:
+    for table in ("old", "held", "instants"):
+        assert rows(f"SELECT count(*) AS n FROM {table} WHERE {where}") == [{"n": 1}], table
+
+
+def test_what_is_told_of_the_old_calendar(rows: Rows, julian: None) -> None:
+    """Nothing but NULLs, unless it is the same in the new one."""
+    told = "SELECT nulls, min, max, values FROM partition_stats('{}') WHERE column IN ('d', 't', 'r.d')"
+    assert rows(told.format("old")) == [{"nulls": 0, "min": None, "max": None, "values": None}] * 3
+    assert [str(r["min"])[:10] for r in rows(told.format("recent"))] == ["2000-01-01"] * 3
+    for query in ("SELECT i FROM recent WHERE year(t) = 1999", "SELECT d FROM old WHERE i = 2"):
+        assert "partitions read: 0 of 1" in str(rows(f"EXPLAIN {query}")[0]["plan"])
+
+
+def test_memory_has_the_days_that_files_give(rows: Rows, julian: None) -> None:
+    """Those that neither calendar has are written as another one."""
+    for where in ("true", "d = DATE'1582-10-15'", "t = TIMESTAMP'1582-10-15 00:00:00'"):
+        assert rows(f"SELECT d FROM left_out WHERE {where}") == [{"d": date(1582, 10, 15)}], where
+
+
+@pytest.mark.parametrize(("mode", "day"), [("LEGACY", "1000-01-01"), ("CORRECTED", "1000-01-06")])
+def test_days_of_a_file_that_does_not_say_which_calendar(engine: Engine, tmp_path: Path, mode: str, day: str) -> None:
+    parquet.write_table(pa.table({"d": [date(1000, 1, 6)]}), tmp_path / "x.parquet")
+    engine.spark.sql(f"CONVERT TO DELTA parquet.`{tmp_path}`")
+    with settings(engine, {"spark.sql.parquet.datetimeRebaseModeInRead": mode}):
+        assert engine.spark.sql(f"SELECT d FROM delta.`{tmp_path}` WHERE d = DATE'{day}'").count() == 1
+
+
+@pytest.mark.parametrize(
+    "where", ["CAST(at AS DATE) = day", "CAST(at AS DATE) <=> DATE'2010-11-06'", "day >= CAST(at AS DATE)"]
+)
+def test_clocks_that_went_back_past_midnight(engine: Engine, rows: Rows, where: str) -> None:
+    """In Newfoundland, at 2:31 UTC: the day of the first and the last row comes after that of the one between them."""
+    at = "timestamp_seconds(1289097030 + id * 1800) AS at"
+    rows(f"CREATE TABLE IF NOT EXISTS clocks AS SELECT {at}, DATE'2010-11-06' AS day FROM range(0, 3, 1, 1)")
+    for zone, days in (("America/St_Johns", 1), ("America/New_York", 3), ("+04:00", 0)):
+        with settings(engine, {"spark.sql.session.timeZone": zone}):
+            assert rows(f"SELECT count(*) AS n FROM clocks WHERE {where}") == [{"n": days}], zone

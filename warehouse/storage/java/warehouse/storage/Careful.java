@@ -31,6 +31,11 @@ public final class Careful extends Conditions {
   private static final int LAST = -141428;
   private static final long DAY = 86400000000L;
 
+  /** Whether the calendar of 1582 left a day out. */
+  static boolean leftOut(long day) {
+    return FIRST <= day && day <= LAST;
+  }
+
   Expression of(Expression condition, LogicalPlan rows) {
     return marked(condition, isHeld(rows));
   }
@@ -92,8 +97,7 @@ public final class Careful extends Conditions {
       return ((Number) value).doubleValue() == 0;
     }
     if (type instanceof DateType) {
-      int day = ((Integer) value).intValue();
-      return FIRST <= day && day <= LAST;
+      return leftOut(((Integer) value).intValue());
     }
     if (type instanceof TimestampType) {
       long at = ((Long) value).longValue();

@@ -47,6 +47,15 @@ final class Column {
     this.values = values;
   }
 
+  /** Return what is also true of it for those who read it, if it is in the {@link OldCalendar}. */
+  Column ofOldCalendar() {
+    boolean moves = least != null && OldCalendar.moves(least, type);
+    for (int i = 0; values != null && i < values.size(); i++) {
+      moves |= OldCalendar.moves(values.get(i), type);
+    }
+    return moves ? new Column(type, nulls, null, null, null) : this;
+  }
+
   /** Return the values as Spark's of a type; null when they are not known or not to be had in it. */
   List valuesAs(DataType wanted) {
     if (values == null) {

@@ -81,13 +81,16 @@ final class Facts {
     ParquetFileReader reader = ParquetFileReader.open(configuration, file);
     try {
       List blocks = reader.getFooter().getBlocks();
-      List described = reader.getFooter().getFileMetaData().getSchema().getColumns();
+      FileMetaData said = reader.getFooter().getFileMetaData();
+      List described = said.getSchema().getColumns();
+      boolean old = OldCalendar.mayBeOf(said.getKeyValueMetaData());
       Map columns = new HashMap();
       for (int i = 0; i < described.size(); i++) {
         ColumnDescriptor each = (ColumnDescriptor) described.get(i);
         if (each.getMaxRepetitionLevel() == 0) {
           String path = String.join(".", each.getPath());
-          columns.put(path, columns.containsKey(path) ? null : column(reader, blocks, each));
+          Column found = column(reader, blocks, each);
+          columns.put(path, columns.containsKey(path) ? null : old ? found.ofOldCalendar() : found);
         }
       }
       long rows = 0;

@@ -1,5 +1,6 @@
 package warehouse.storage;
 
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -20,6 +21,7 @@ import org.apache.spark.sql.catalyst.expressions.IsNull;
 import org.apache.spark.sql.catalyst.expressions.LessThan;
 import org.apache.spark.sql.catalyst.expressions.LessThanOrEqual;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.MetadataAttribute;
 import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.StartsWith;
@@ -132,12 +134,13 @@ final class Pruning {
     return column.nulls != 0 && isTrue(condition, path, null, reference.dataType());
   }
 
-  /** The one column that a condition is of; null where it is of none, or several. */
+  /** The one column that a condition is of; null where it is of none, or several, or of what Spark says of files. */
   static Expression onlyColumn(Expression condition) {
     List columns = new ArrayList();
     collect(condition, columns);
-    for (int i = 1; i < columns.size(); i++) {
-      if (!path((Expression) columns.get(i)).equals(path((Expression) columns.get(0)))) {
+    for (int i = 0; i < columns.size(); i++) {
+      String path = path((Expression) columns.get(i));
+      if (path == null || !path.equals(path((Expression) columns.get(0)))) {
         return null;
       }
     }
@@ -164,7 +167,7 @@ final class Pruning {
   }
 
   private static void collect(Expression expression, List columns) {
-    if (path(expression) != null) {
+    if (expression instanceof Attribute || path(expression) != null) {
       columns.add(expression);
       return;
     }
@@ -173,10 +176,14 @@ final class Pruning {
     }
   }
 
-  /** The path of a column or of a field in it, with dots; null for anything else. */
+  /**
+   * The path of a column or of a field in it, with dots; null for anything else. A field of `_metadata` is an attribute
+   * of its own where Spark plans a scan, with a name that a column may have as well.
+   */
   static String path(Expression expression) {
     if (expression instanceof Attribute) {
-      return ((Attribute) expression).name();
+      Attribute column = (Attribute) expression;
+      return MetadataAttribute.isValid(column.metadata()) ? null : column.name();
     }
     if (expression instanceof GetStructField) {
       GetStructField field = (GetStructField) expression;
@@ -297,13 +304,37 @@ final class Pruning {
       return column.as(least ? column.least : column.greatest, expression.dataType());
     }
     if (expression.children().size() == 1 && keepsOrder(expression)) {
-      Expression child = (Expression) expression.children().head();
-      Object value = end(child, facts, least);
-      ListBuffer fixed = new ListBuffer();
-      fixed.addOne(new Literal(value, child.dataType()));
-      return value == null ? null : ((Expression) expression.withNewChildren(fixed.toList())).eval(null);
+      Object value = end((Expression) expression.children().head(), facts, least);
+      return value == null ? null : farthest(expression, value, least);
     }
     return null;
+  }
+
+  /** What an expression that keeps order is at most, or at least, where its child is at most or at least a value. */
+  private static Object farthest(Expression expression, Object value, boolean least) {
+    Object found = of(expression, value);
+    if (!isDayOfInstant(expression)) {
+      return found;
+    }
+    ZoneId zone = ((Cast) expression).zoneId();
+    long micros = ((Long) value).longValue();
+    Long change = least ? Clocks.after(micros, zone) : Clocks.before(micros, zone);
+    Integer other = change == null ? (Integer) found : (Integer) of(expression, change);
+    boolean earlier = other.compareTo((Integer) found) < 0;
+    return earlier == least ? other : found;
+  }
+
+  /** What an expression is where its child is a value. */
+  private static Object of(Expression expression, Object value) {
+    ListBuffer fixed = new ListBuffer();
+    fixed.addOne(new Literal(value, ((Expression) expression.children().head()).dataType()));
+    return ((Expression) expression.withNewChildren(fixed.toList())).eval(null);
+  }
+
+  /** Whether an expression is the day of an instant, which keeps order unless clocks go back past midnight. */
+  private static boolean isDayOfInstant(Expression expression) {
+    return expression instanceof Cast && expression.dataType() instanceof DateType
+        && ((Cast) expression).child().dataType() instanceof TimestampType;
   }
 
   private static boolean keepsOrder(Expression expression) {
@@ -315,8 +346,7 @@ final class Pruning {
     }
     DataType from = ((Cast) expression).child().dataType();
     DataType to = expression.dataType();
-    if (from instanceof TimestampType && to instanceof DateType
-        || from instanceof DateType && to instanceof TimestampType) {
+    if (isDayOfInstant(expression) || from instanceof DateType && to instanceof TimestampType) {
       return true;
     }
     boolean widens = Cast.canUpCast(from, to);

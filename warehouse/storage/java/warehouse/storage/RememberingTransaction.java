@@ -36,7 +36,7 @@ class RememberingTransaction extends OptimisticTransaction {
     DeltaJobStatisticsTracker statistics = (DeltaJobStatisticsTracker) gathering.get();
     SQLConf settings = ((SparkSession) data.sparkSession()).sessionState().conf();
     Packing packing = new Packing(statistics.dataCols(), settings);
-    boolean all = packing.isOwn() && isAll(statistics.dataCols());
+    boolean all = packing.isOwn() && isAll(statistics.dataCols()) && !OldCalendar.isWritten(settings);
     return all ? new Tuple2(
         Option.apply(new Remembering(statistics, packing, path, deltaLog().newDeltaHadoopConf())), made._2()) : made;
   }

@@ -15,7 +15,8 @@ import org.apache.spark.sql.types.DataTypes;
 
 /**
  * What Delta's log says of the rows that were written to a file: how many there were, and for each column how many NULLs,
- * the least and the greatest value. Of rows that were deleted since the log says nothing but how many they are.
+ * the least and the greatest value. Of rows that were deleted since the log says nothing but how many they are. In the
+ * {@link OldCalendar} some of them are of other days and instants to who reads the file than they were when written.
  */
 final class Said {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -57,12 +58,20 @@ final class Said {
 
   /** A number that no value of a column is below, of an instant its microseconds; null where none is known. */
   Long floor(String column, DataType type) {
-    return type.equals(DataTypes.TimestampType) ? instant(value("minValues", column), 0) : least(column, type);
+    if (!type.equals(DataTypes.TimestampType)) {
+      return least(column, type);
+    }
+    Long said = instant(value("minValues", column), 0);
+    return said == null || said.longValue() >= OldCalendar.INSTANTS ? said : Long.valueOf(Long.MIN_VALUE);
   }
 
   /** A number that no value of a column is above: of instants, milliseconds are said, and what is below them cut off. */
   Long ceiling(String column, DataType type) {
-    return type.equals(DataTypes.TimestampType) ? instant(value("maxValues", column), 999) : greatest(column, type);
+    if (!type.equals(DataTypes.TimestampType)) {
+      return greatest(column, type);
+    }
+    Long said = instant(value("maxValues", column), 999);
+    return said == null ? null : Long.valueOf(Math.max(said.longValue(), OldCalendar.INSTANTS));
   }
 
   private Object value(String what, String column) {
@@ -75,7 +84,8 @@ final class Said {
       return whole(value);
     }
     try {
-      return value instanceof String ? Long.valueOf(LocalDate.parse((String) value).toEpochDay()) : null;
+      Long day = value instanceof String ? Long.valueOf(LocalDate.parse((String) value).toEpochDay()) : null;
+      return day == null || Careful.leftOut(day.longValue()) ? null : day;
     } catch (DateTimeException other) {
       return null;
     }
