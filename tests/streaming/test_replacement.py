@@ -71,6 +71,8 @@ CHANGES = (
     Change("renamed", SUMS, turned(SUMS, "total", "points"), CONTINUES, "column points is added"),
     Change("avg from sum and count", f"{SUMS} RETRACTING",
            f"{turned(SUMS, 'count(d) AS n', 'avg(d) AS mean')} RETRACTING", CONTINUES, "avg(d) is added: from what"),
+    Change("nothing known yet", SUMS, turned(SUMS, "count(d) AS n", "count(d) AS n, NULL AS then"), CONTINUES,
+           "column then is added"),
     Change("expression", SUMS, turned(SUMS, "sum(d) AS", "sum(d) + count(d) AS"), CONTINUES, "computed differently"),
     Change("having", SUMS, turned(SUMS, "GROUP BY p", "GROUP BY p HAVING sum(d) > 9"), CONTINUES, "HAVING"),
     Change("around", SUMS, f"SELECT p, total, n, window_start FROM ({SUMS}) WHERE n > 2", CONTINUES, "WHERE around"),

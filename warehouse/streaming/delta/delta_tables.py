@@ -88,6 +88,9 @@ def widen(spark: SparkSession, folder: Path, columns: tuple[Column, ...]) -> Non
     They hold NULL in the rows that are there, and for whoever does not know of them.
     """
     if columns:
-        nothing = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
-        frame = spark.sql(f"SELECT {nothing} WHERE false")
-        frame.write.format("delta").mode("append").option("mergeSchema", "true").save(str(folder))
+        there = spark.read.format("delta").load(str(folder)).where("false")
+        names = {c.name.lower() for c in columns}
+        # beside the others: of columns of type VOID alone there is no file
+        others = (quote_name(name) for name in there.columns if name.lower() not in names)
+        added = (f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
+        there.selectExpr(*others, *added).write.format("delta").mode("append").option("mergeSchema", "true").save(str(folder))
