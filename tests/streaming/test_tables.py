@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.errors import WarehouseError
+from warehouse.streaming.state.state import State
 
 Arrive = Callable[..., None]
 
@@ -438,3 +440,22 @@ def test_a_column_that_is_read_gets_a_wider_type(rows: Rows) -> None:
     assert "k of s was INT and is BIGINT, v of s was INT and is BIGINT" in str(refused.value)
     assert [r["k"] for r in rows("SELECT k FROM plain")] == [1, 1]
     assert len(rows("SELECT * FROM stream_progress('plain')")) == 1
+
+
+def test_what_is_due_is_looked_up_once_between_two_steps(
+    rows: Rows, arrive: Arrive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that runs on looks for what is due every second, and its state tells the same until its next step."""
+    looks = list[int]()
+    with_dues = State.with_dues
+    monkeypatch.setattr(State, "with_dues", lambda self, *a: (looks.append(a[1].step), with_dues(self, *a))[1])
+    arrive("s", ("a", 1, 0))
+    stream(rows, tmp_path, "s")
+    rows("CREATE STREAMING TABLE t AS SELECT p, count(*) AS n FROM STREAM s GROUP BY p TRIGGER AFTER INTERVAL 1 SECOND")
+    time.sleep(1)
+    rows("REFRESH STREAMING TABLE t")
+    assert rows("SELECT p, n FROM t") == [{"p": "a", "n": 1}]
+    looks.clear()
+    for _ in range(3):
+        rows("REFRESH STREAMING TABLE t")
+    assert len(looks) <= 1

@@ -93,4 +93,5 @@ def widen(spark: SparkSession, folder: Path, columns: tuple[Column, ...]) -> Non
         # beside the others: of columns of type VOID alone there is no file
         others = (quote_name(name) for name in there.columns if name.lower() not in names)
         added = (f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
-        there.selectExpr(*others, *added).write.format("delta").mode("append").option("mergeSchema", "true").save(str(folder))
+        frame = there.selectExpr(*others, *added)
+        frame.write.format("delta").mode("append").option("mergeSchema", "true").save(str(folder))

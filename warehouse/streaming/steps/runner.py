@@ -28,7 +28,7 @@ from warehouse.streaming import faults
 from warehouse.streaming.delta import changes, joined, upkeep
 from warehouse.streaming.delta.appends import Appends
 from warehouse.streaming.delta.placement import Keeper, placement
-from warehouse.streaming.log import Commit, Intent, StepLog, table_folder
+from warehouse.streaming.log import START, Commit, Intent, StepLog, table_folder
 from warehouse.streaming.state.state import State
 from warehouse.streaming.steps import rejected
 from warehouse.streaming.steps.inputs import Inputs
@@ -72,6 +72,8 @@ class Runner:
             self.step = Windowed(self.parts, query.windowed, self.state, tuning)
         self.log, self.report, self.keeper = StepLog(folder, entry.revision), report, keeper
         self.lock = threading.Lock()
+        self._looked_up = START, START
+        """A commit record, and the same with the dues that the state has: they are looked up once between two steps."""
         self.meanwhile: Executor | None = None
         """Does what need not be done when the next step begins; None: it is done before."""
 
@@ -129,4 +131,6 @@ class Runner:
         """Return ``last`` with the dues that are known no better than "from now on" looked up in the state."""
         if self.state is None or (last.due_watermark != last.after + 1 and last.due_clock != last.now + 1):
             return last
-        return self.state.with_dues(self.parts.session, last)
+        if last != self._looked_up[0]:
+            self._looked_up = last, self.state.with_dues(self.parts.session, last)
+        return self._looked_up[1]
