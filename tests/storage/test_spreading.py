@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 
@@ -41,6 +42,11 @@ def placed(rows: Rows, table: str, keys: str, partitions: int = 8) -> list[Path]
     for row in found:
         assert row["numbers"] == [int(row["file"].rpartition("/")[2].split("-")[1])]
     return [Path(unquote(urlparse(row["file"]).path)) for row in found]
+
+
+def warned(engine: Engine, statement: str) -> bool:
+    """Run a statement; say whether it warns that its table is not distributed any more."""
+    return any("no longer distributed" in warning for result in engine.run(statement) for warning in result.warnings)
 
 
 def in_place(rows: Rows, table: str, keys: str) -> bool:
@@ -154,6 +160,39 @@ def test_rows_go_by_the_keys_as_they_are_written(rows: Rows) -> None:
     assert "Spread" in told["plan"] and "Shuffle" not in told["plan"]
     placed(rows, "widened", "k")
     assert in_place(rows, "widened", "k")
+
+
+PARQUET = "spark.sql.parquet"
+
+
+@pytest.mark.parametrize(
+    ("key", "clause", "setting", "value"),
+    [
+        ("IF(id % 2 = 0, '', NULL)", "PARTITIONED BY (k)", None, ""),
+        ("timestamp_micros(id)", "", "outputTimestampType", "TIMESTAMP_MILLIS"),
+        soaked(
+            "named_struct('at', IF(id < 0, NULL, timestamp_micros(id)))", "", "outputTimestampType", "TIMESTAMP_MILLIS"
+        ),
+        soaked("date_add(DATE'1582-10-01', CAST(id AS INT))", "", "datetimeRebaseModeInWrite", "LEGACY"),
+    ],
+    ids=range(4),
+)
+def test_keys_that_the_writer_makes_others_are_looked_at(
+    engine: Engine, rows: Rows, key: str, clause: str, setting: str | None, value: str
+) -> None:
+    """A folder makes one of '' and NULL; files have times in the unit, and days in the calendar, of a setting."""
+    query = f"SELECT {key} AS k, id FROM range(0, 2000, 1, 1) DISTRIBUTE BY k"
+    try:
+        rows(f"SET {PARQUET}.{setting} = {value}" if setting else "SELECT 1")
+        assert warned(engine, f"CREATE OR REPLACE TABLE stored {clause} AS {query}")
+    finally:
+        rows(f"RESET {PARQUET}.{setting}" if setting else "SELECT 1")
+    groups = "SELECT count(*) AS n FROM (SELECT k, count(*) FROM stored GROUP BY k)"
+    found = rows(groups)
+    rows("SET warehouse.distribution = false")
+    assert found == rows(groups)
+    rows("RESET warehouse.distribution; INSERT OVERWRITE stored SELECT * FROM stored")
+    assert in_place(rows, "stored", "k") and found == rows(groups)
 
 
 @pytest.mark.soak

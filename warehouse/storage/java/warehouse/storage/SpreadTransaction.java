@@ -25,6 +25,8 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.exchange.Exchange;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DatetimeType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Tuple2;
@@ -34,6 +36,7 @@ import scala.collection.immutable.Map;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
+import scala.runtime.AbstractFunction1;
 import warehouse.storage.tasks.Spreading;
 
 /**
@@ -58,12 +61,18 @@ final class SpreadTransaction extends RememberingTransaction {
   private static final int DICTIONARIES = 1 << 20;
   private static final int DICTIONARY = 1 << 16;
 
+  private static final AbstractFunction1 TIMES = new AbstractFunction1() {
+    public Object apply(Object type) {
+      return Boolean.valueOf(type instanceof DatetimeType);
+    }
+  };
+
   private final List keys;
   private final int partitions;
   private final List names;
   private Attribute number;
 
-  /** The same as `begun`, of a table distributed by `keys`; the names of the files that it writes so are added to `names`. */
+  /** The same as `begun`, of a table distributed by `keys`; `names` gets those of the files whose rows are surely in place. */
   SpreadTransaction(OptimisticTransaction begun, boolean remembers, List keys, int partitions, List names) {
     super(begun, remembers);
     this.keys = keys;
@@ -76,7 +85,7 @@ final class SpreadTransaction extends RememberingTransaction {
     String before = settings.getConfString(WRITERS, null);
     try {
       Seq written = super.writeFiles(data, options, optimizes, constraints);
-      Iterator files = number == null ? Nil$.MODULE$.iterator() : written.iterator();
+      Iterator files = number == null || changesKeys() ? Nil$.MODULE$.iterator() : written.iterator();
       while (files.hasNext()) {
         names.add(new Path(((AddFile) files.next()).path()).getName());
       }
@@ -128,6 +137,29 @@ final class SpreadTransaction extends RememberingTransaction {
       }
     }
     return found.size() == keys.size() ? new HashPartitioning(found.toList(), partitions) : null;
+  }
+
+  /**
+   * Whether a key may be read as another value than its row was spread by: '' of a folder is NULL, and files have times
+   * and days in the unit and by the calendar of a setting.
+   */
+  private boolean changesKeys() {
+    StructField[] columns = metadata().schema().fields();
+    boolean changes = false;
+    for (int i = 0; i < columns.length; i++) {
+      boolean may = metadata().partitionColumns().contains(columns[i].name())
+          || columns[i].dataType().existsRecursively(TIMES);
+      changes |= may && isKey(columns[i].name());
+    }
+    return changes;
+  }
+
+  private boolean isKey(String column) {
+    boolean found = false;
+    for (int i = 0; i < keys.size(); i++) {
+      found |= column.equalsIgnoreCase((String) keys.get(i));
+    }
+    return found;
   }
 
   /** Whether files lie in folders of random names, or there may be such as tell of changes. */
