@@ -203,3 +203,48 @@ def test_tables_whose_files_have_other_names_are_shuffled(rows: Rows, given: str
     rows("INSERT INTO named REPLACE WHERE k < 10 SELECT * FROM large WHERE k < 5")
     assert rows("SELECT count(*) AS n FROM named") == [{"n": 79_995}]
     rows("DROP TABLE named")
+
+
+def narrow(rows: Rows, table: str, by: str, folder: str) -> bool:
+    """Say whether the files of a table, several in each folder, hold less than half of the values each."""
+    spans = rows(
+        f"SELECT max({by}) - min({by}) AS span, count(*) OVER (PARTITION BY {folder}) AS files"
+        f" FROM (SELECT *, _metadata.file_path AS file FROM {table}) GROUP BY {folder}, file"
+    )
+    return all(row["files"] > 1 and row["span"] < 5000 for row in spans)
+
+
+@pytest.mark.parametrize(
+    ("clause", "optimize", "folder"),
+    [
+        ("", "OPTIMIZE tidied ZORDER BY (v)", "true"),
+        ("PARTITIONED BY (day)", "OPTIMIZE tidied ZORDER BY (v)", "day"),
+        ("CLUSTER BY (v)", "OPTIMIZE tidied", "true"),
+    ],
+    ids=range(3),
+)
+def test_optimize_clusters_and_withdraws(engine: Engine, rows: Rows, clause: str, optimize: str, folder: str) -> None:
+    query = "SELECT id AS k, id * 7919 % 9999 AS v, id % 3 AS day FROM range(0, 9999, 1, 1)"
+    rows(f"CREATE OR REPLACE TABLE tidied {clause} AS {query} DISTRIBUTE BY k")
+    assert not narrow(rows, "tidied", "v", folder) and in_place(rows, "tidied", "k")
+    settings = ("spark.databricks.delta.optimize.maxFileSize = 10000", "spark.sql.files.minPartitionNum = 1")
+    for setting in settings:
+        rows(f"SET {setting}")
+    assert warned(engine, optimize)
+    for setting in settings:
+        rows(f"RESET {setting.partition(' ')[0]}")
+    assert narrow(rows, "tidied", "v", folder) and not in_place(rows, "tidied", "k")
+    assert rows("SELECT count(*) AS n, sum(n) AS s FROM (SELECT k, count(*) AS n FROM tidied GROUP BY k)") == [
+        {"n": 9999, "s": 9999}
+    ]
+    rows("INSERT OVERWRITE tidied SELECT * FROM tidied")
+    placed(rows, "tidied", "k")
+    assert in_place(rows, "tidied", "k")
+
+
+def test_optimize_that_leaves_rows_in_place_keeps_it(engine: Engine, rows: Rows) -> None:
+    rows("CREATE TABLE single TBLPROPERTIES ('partitions' = '1') AS SELECT id AS k FROM range(99) DISTRIBUTE BY k")
+    (told,) = rows("EXPLAIN ANALYZE OPTIMIZE single ZORDER BY (k)")
+    assert "Spread" not in told["plan"] and "Shuffle" in told["plan"]
+    assert not warned(engine, "OPTIMIZE single ZORDER BY (k)")
+    assert in_place(rows, "single", "k")

@@ -5,12 +5,15 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.optimizer.CollapseProject$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning;
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaConfigs$;
 import org.apache.spark.sql.delta.DeltaLog;
@@ -81,6 +84,9 @@ final class SpreadTransaction extends RememberingTransaction {
   }
 
   public Seq writeFiles(Dataset data, Option options, boolean optimizes, Seq constraints) {
+    if (optimizes) { // in several threads at once
+      return super.writeFiles(data, options, optimizes, constraints);
+    }
     SQLConf settings = ((SparkSession) data.sparkSession()).sessionState().conf();
     String before = settings.getConfString(WRITERS, null);
     try {
@@ -103,10 +109,10 @@ final class SpreadTransaction extends RememberingTransaction {
   public Tuple4 normalizeData(DeltaLog log, Option options, Dataset data) {
     Tuple4 normal = super.normalizeData(log, options, data);
     QueryExecution shuffled = (QueryExecution) normal._1();
-    LogicalPlan rows = unshuffled(shuffled.analyzed());
     SparkSession session = (SparkSession) data.sparkSession();
-    HashPartitioning by = rows == null ? null : by(rows.output());
-    if (by == null || !Layouts.on(session, SETTING) || isOtherwiseNamed() || exchanges(planned(shuffled)) != 1) {
+    HashPartitioning by = by(shuffled.analyzed().output());
+    LogicalPlan rows = by == null ? null : unshuffled(shuffled.analyzed(), by);
+    if (rows == null || !Layouts.on(session, SETTING) || isOtherwiseNamed() || exchanges(planned(shuffled)) != 1) {
       return normal;
     }
     Alias alias = new Alias(
@@ -171,14 +177,20 @@ final class SpreadTransaction extends RememberingTransaction {
 
   /**
    * The rows of a query whose last shuffle is that for its table, after which columns are chosen or rows sorted at most,
-   * without it; or null.
+   * without it; or null. A shuffle by anything else is there for a reason, as where Delta clusters.
    */
-  private static LogicalPlan unshuffled(LogicalPlan plan) {
+  private static LogicalPlan unshuffled(LogicalPlan plan, Expression by) {
     if (plan instanceof RepartitionByExpression) {
-      return ((RepartitionByExpression) plan).child();
+      Partitioning made = ((RepartitionByExpression) plan).partitioning();
+      boolean same = made instanceof HashPartitioning && ((HashPartitioning) made).semanticEquals(by);
+      return same ? ((RepartitionByExpression) plan).child() : null;
     }
-    boolean passes = plan instanceof Project || plan instanceof Sort && !((Sort) plan).global();
-    LogicalPlan below = passes ? unshuffled((LogicalPlan) plan.children().head()) : null;
+    if (!(plan instanceof Project || plan instanceof Sort && !((Sort) plan).global())) {
+      return null;
+    }
+    Expression before = plan instanceof Project
+        ? CollapseProject$.MODULE$.replaceAlias(by, CollapseProject$.MODULE$.getAliasMap((Project) plan)) : by;
+    LogicalPlan below = unshuffled((LogicalPlan) plan.children().head(), before);
     return below == null ? null : (LogicalPlan) plan.withNewChildren((Seq) new ListBuffer().addOne(below).toList());
   }
 
