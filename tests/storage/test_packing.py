@@ -95,3 +95,14 @@ def test_what_is_written_is_not_read_to_be_put_into_memory(engine: Engine, rows:
     rows("CREATE TABLE once AS SELECT k, t FROM source DISTRIBUTE BY k")  # the name says nothing of memory
     assert rows_read(engine, rows, "CACHE TABLE once") >= 25_000
     rows("DROP TABLE once")
+
+
+@pytest.mark.parametrize("said", ["by the session", soaked("by the table")])
+def test_memory_has_times_in_the_unit_of_the_files(engine: Engine, rows: Rows, said: str) -> None:
+    unit = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MILLIS"}
+    listed = "".join(f", '{name}' = '{value}'" for name, value in unit.items() if "table" in said)
+    with settings(engine, unit if "session" in said else {}):
+        rows(f"CREATE OR REPLACE TABLE stored TBLPROPERTIES ('cache' = 'true'{listed})"
+             " AS SELECT timestamp_micros(id) AS v FROM range(0, 2000, 1, 1)")  # fmt: skip
+    assert rows("SELECT count(DISTINCT v) AS n FROM stored") == [{"n": 2}]
+    rows("DROP TABLE stored")

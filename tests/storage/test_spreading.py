@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
 
@@ -41,6 +42,11 @@ def placed(rows: Rows, table: str, keys: str, partitions: int = 8) -> list[Path]
     for row in found:
         assert row["numbers"] == [int(row["file"].rpartition("/")[2].split("-")[1])]
     return [Path(unquote(urlparse(row["file"]).path)) for row in found]
+
+
+def warned(engine: Engine, statement: str) -> bool:
+    """Run a statement; say whether it warns that its table is not distributed any more."""
+    return any("no longer distributed" in warning for result in engine.run(statement) for warning in result.warnings)
 
 
 def in_place(rows: Rows, table: str, keys: str) -> bool:
@@ -156,6 +162,39 @@ def test_rows_go_by_the_keys_as_they_are_written(rows: Rows) -> None:
     assert in_place(rows, "widened", "k")
 
 
+PARQUET = "spark.sql.parquet"
+
+
+@pytest.mark.parametrize(
+    ("key", "clause", "setting", "value"),
+    [
+        ("IF(id % 2 = 0, '', NULL)", "PARTITIONED BY (k)", None, ""),
+        ("timestamp_micros(id)", "", "outputTimestampType", "TIMESTAMP_MILLIS"),
+        soaked(
+            "named_struct('at', IF(id < 0, NULL, timestamp_micros(id)))", "", "outputTimestampType", "TIMESTAMP_MILLIS"
+        ),
+        soaked("date_add(DATE'1582-10-01', CAST(id AS INT))", "", "datetimeRebaseModeInWrite", "LEGACY"),
+    ],
+    ids=range(4),
+)
+def test_keys_that_the_writer_makes_others_are_looked_at(
+    engine: Engine, rows: Rows, key: str, clause: str, setting: str | None, value: str
+) -> None:
+    """A folder makes one of '' and NULL; files have times in the unit, and days in the calendar, of a setting."""
+    query = f"SELECT {key} AS k, id FROM range(0, 2000, 1, 1) DISTRIBUTE BY k"
+    try:
+        rows(f"SET {PARQUET}.{setting} = {value}" if setting else "SELECT 1")
+        assert warned(engine, f"CREATE OR REPLACE TABLE stored {clause} AS {query}")
+    finally:
+        rows(f"RESET {PARQUET}.{setting}" if setting else "SELECT 1")
+    groups = "SELECT count(*) AS n FROM (SELECT k, count(*) FROM stored GROUP BY k)"
+    found = rows(groups)
+    rows("SET warehouse.distribution = false")
+    assert found == rows(groups)
+    rows("RESET warehouse.distribution; INSERT OVERWRITE stored SELECT * FROM stored")
+    assert in_place(rows, "stored", "k") and found == rows(groups)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("given", ["'delta.columnMapping.mode' = 'name'", "'delta.enableChangeDataFeed' = 'true'"])
 def test_tables_whose_files_have_other_names_are_shuffled(rows: Rows, given: str) -> None:
@@ -164,3 +203,48 @@ def test_tables_whose_files_have_other_names_are_shuffled(rows: Rows, given: str
     rows("INSERT INTO named REPLACE WHERE k < 10 SELECT * FROM large WHERE k < 5")
     assert rows("SELECT count(*) AS n FROM named") == [{"n": 79_995}]
     rows("DROP TABLE named")
+
+
+def narrow(rows: Rows, table: str, by: str, folder: str) -> bool:
+    """Say whether the files of a table, several in each folder, hold less than half of the values each."""
+    spans = rows(
+        f"SELECT max({by}) - min({by}) AS span, count(*) OVER (PARTITION BY {folder}) AS files"
+        f" FROM (SELECT *, _metadata.file_path AS file FROM {table}) GROUP BY {folder}, file"
+    )
+    return all(row["files"] > 1 and row["span"] < 5000 for row in spans)
+
+
+@pytest.mark.parametrize(
+    ("clause", "optimize", "folder"),
+    [
+        ("", "OPTIMIZE tidied ZORDER BY (v)", "true"),
+        ("PARTITIONED BY (day)", "OPTIMIZE tidied ZORDER BY (v)", "day"),
+        ("CLUSTER BY (v)", "OPTIMIZE tidied", "true"),
+    ],
+    ids=range(3),
+)
+def test_optimize_clusters_and_withdraws(engine: Engine, rows: Rows, clause: str, optimize: str, folder: str) -> None:
+    query = "SELECT id AS k, id * 7919 % 9999 AS v, id % 3 AS day FROM range(0, 9999, 1, 1)"
+    rows(f"CREATE OR REPLACE TABLE tidied {clause} AS {query} DISTRIBUTE BY k")
+    assert not narrow(rows, "tidied", "v", folder) and in_place(rows, "tidied", "k")
+    settings = ("spark.databricks.delta.optimize.maxFileSize = 10000", "spark.sql.files.minPartitionNum = 1")
+    for setting in settings:
+        rows(f"SET {setting}")
+    assert warned(engine, optimize)
+    for setting in settings:
+        rows(f"RESET {setting.partition(' ')[0]}")
+    assert narrow(rows, "tidied", "v", folder) and not in_place(rows, "tidied", "k")
+    assert rows("SELECT count(*) AS n, sum(n) AS s FROM (SELECT k, count(*) AS n FROM tidied GROUP BY k)") == [
+        {"n": 9999, "s": 9999}
+    ]
+    rows("INSERT OVERWRITE tidied SELECT * FROM tidied")
+    placed(rows, "tidied", "k")
+    assert in_place(rows, "tidied", "k")
+
+
+def test_optimize_that_leaves_rows_in_place_keeps_it(engine: Engine, rows: Rows) -> None:
+    rows("CREATE TABLE single TBLPROPERTIES ('partitions' = '1') AS SELECT id AS k FROM range(99) DISTRIBUTE BY k")
+    (told,) = rows("EXPLAIN ANALYZE OPTIMIZE single ZORDER BY (k)")
+    assert "Spread" not in told["plan"] and "Shuffle" in told["plan"]
+    assert not warned(engine, "OPTIMIZE single ZORDER BY (k)")
+    assert in_place(rows, "single", "k")

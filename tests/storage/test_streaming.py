@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.adaptive.conftest import settings
 from tests.statements import Rows, rows_shuffled
 from warehouse.engine import Engine, WarehouseError
+from warehouse.planning.distribution import Distribution
 from warehouse.storage.panes import Panes
 from warehouse.streaming import faults
 from warehouse.streaming.delta import upkeep
+from warehouse.streaming.delta.placement import Placement
 from warehouse.streaming.log import table_folder
 
 QUERIES = {
@@ -191,6 +194,15 @@ def test_a_bound_of_the_window_through_a_select_around(rows: Rows, arrive: Arriv
     asked = "SELECT day, sum(n) AS n FROM bounds GROUP BY day"
     assert exchanges(rows, asked) == 0
     assert sorted(r["n"] for r in rows(asked)) == [2, 3]
+
+
+def test_times_that_files_have_in_another_unit_are_looked_at(engine: Engine) -> None:
+    placement = Placement(Distribution(("at",), ("timestamp",), 8), (), engine.kept.panes)
+    for unit, seen in (("TIMESTAMP_MICROS", True), ("TIMESTAMP_MILLIS", False)):
+        with settings(engine, {"spark.sql.parquet.outputTimestampType": unit}):
+            frame, in_place = placement.placed(engine.spark.sql("SELECT timestamp_micros(id) AS at FROM range(9)"))
+            frame.collect()
+            assert in_place() == seen
 
 
 def test_a_plain_table_joins_a_streaming_partner(rows: Rows, made: None, engine: Engine) -> None:

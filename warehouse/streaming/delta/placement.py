@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -23,6 +24,8 @@ Placing = Callable[[DataFrame], tuple[DataFrame, Callable[[], bool]]]
 """Returns rows as they are to be written, and what says, when they are, whether each is in its partition."""
 
 _ODD = "__w_odd"
+_TIMES = re.compile(r"\b(?:date|timestamp)")
+_UNIT, _CALENDAR = "spark.sql.parquet.outputTimestampType", "spark.sql.parquet.datetimeRebaseModeInWrite"
 _BOUNDS = {"__w_start": bound_timestamp("__w_ws"), "__w_end": bound_timestamp("__w_we")}
 
 
@@ -75,7 +78,8 @@ class Placement:
         there = F.pmod(F.hash(*keys), F.lit(count)).eqNullSafe(F.spark_partition_id())
         spread = panes.repartition(count, *keys).withColumn(_ODD, ~there)
         watched = measured(spread, {"odd": f"count_if({_ODD})"})
-        return watched.frame.drop(_ODD), lambda: watched.figures()["odd"] == 0
+        kept = _keeps(panes.sparkSession, self.distribution.types)
+        return watched.frame.drop(_ODD), lambda: kept and watched.figures()["odd"] == 0
 
     def look(self, session: SparkSession, folder: Path) -> None:
         """Have looked at what was written past the steps, or by one that was killed before it was noted."""
@@ -103,3 +107,11 @@ def placement(entry: StreamingTableEntry, block: WindowedQuery | None, keeper: K
             assert shown, "a key that planning would have refused"
             filled.append((key, _BOUNDS.get(shown, f"__w_key.{shown.removeprefix('__w_')}")))
     return Placement(distribution, tuple(filled), keeper)
+
+
+def _keeps(session: SparkSession, types: Iterable[str]) -> bool:
+    """Say whether files have values as rows do: times in microseconds, and days by the calendar of today."""
+    if not any(map(_TIMES.search, types)):
+        return True
+    unit, calendar = session.conf.get(_UNIT), session.conf.get(_CALENDAR)
+    return (unit or "").upper() == "TIMESTAMP_MICROS" and (calendar or "").upper() != "LEGACY"

@@ -5,12 +5,15 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.optimizer.CollapseProject$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning;
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.delta.DeltaConfigs$;
 import org.apache.spark.sql.delta.DeltaLog;
@@ -25,6 +28,8 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.exchange.Exchange;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DatetimeType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Tuple2;
@@ -34,6 +39,7 @@ import scala.collection.immutable.Map;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.collection.mutable.ListBuffer;
+import scala.runtime.AbstractFunction1;
 import warehouse.storage.tasks.Spreading;
 
 /**
@@ -58,12 +64,18 @@ final class SpreadTransaction extends RememberingTransaction {
   private static final int DICTIONARIES = 1 << 20;
   private static final int DICTIONARY = 1 << 16;
 
+  private static final AbstractFunction1 TIMES = new AbstractFunction1() {
+    public Object apply(Object type) {
+      return Boolean.valueOf(type instanceof DatetimeType);
+    }
+  };
+
   private final List keys;
   private final int partitions;
   private final List names;
   private Attribute number;
 
-  /** The same as `begun`, of a table distributed by `keys`; the names of the files that it writes so are added to `names`. */
+  /** The same as `begun`, of a table distributed by `keys`; `names` gets those of the files whose rows are surely in place. */
   SpreadTransaction(OptimisticTransaction begun, boolean remembers, List keys, int partitions, List names) {
     super(begun, remembers);
     this.keys = keys;
@@ -72,11 +84,14 @@ final class SpreadTransaction extends RememberingTransaction {
   }
 
   public Seq writeFiles(Dataset data, Option options, boolean optimizes, Seq constraints) {
+    if (optimizes) { // in several threads at once
+      return super.writeFiles(data, options, optimizes, constraints);
+    }
     SQLConf settings = ((SparkSession) data.sparkSession()).sessionState().conf();
     String before = settings.getConfString(WRITERS, null);
     try {
       Seq written = super.writeFiles(data, options, optimizes, constraints);
-      Iterator files = number == null ? Nil$.MODULE$.iterator() : written.iterator();
+      Iterator files = number == null || changesKeys() ? Nil$.MODULE$.iterator() : written.iterator();
       while (files.hasNext()) {
         names.add(new Path(((AddFile) files.next()).path()).getName());
       }
@@ -94,10 +109,10 @@ final class SpreadTransaction extends RememberingTransaction {
   public Tuple4 normalizeData(DeltaLog log, Option options, Dataset data) {
     Tuple4 normal = super.normalizeData(log, options, data);
     QueryExecution shuffled = (QueryExecution) normal._1();
-    LogicalPlan rows = unshuffled(shuffled.analyzed());
     SparkSession session = (SparkSession) data.sparkSession();
-    HashPartitioning by = rows == null ? null : by(rows.output());
-    if (by == null || !Layouts.on(session, SETTING) || isOtherwiseNamed() || exchanges(planned(shuffled)) != 1) {
+    HashPartitioning by = by(shuffled.analyzed().output());
+    LogicalPlan rows = by == null ? null : unshuffled(shuffled.analyzed(), by);
+    if (rows == null || !Layouts.on(session, SETTING) || isOtherwiseNamed() || exchanges(planned(shuffled)) != 1) {
       return normal;
     }
     Alias alias = new Alias(
@@ -130,6 +145,29 @@ final class SpreadTransaction extends RememberingTransaction {
     return found.size() == keys.size() ? new HashPartitioning(found.toList(), partitions) : null;
   }
 
+  /**
+   * Whether a key may be read as another value than its row was spread by: '' of a folder is NULL, and files have times
+   * and days in the unit and by the calendar of a setting.
+   */
+  private boolean changesKeys() {
+    StructField[] columns = metadata().schema().fields();
+    boolean changes = false;
+    for (int i = 0; i < columns.length; i++) {
+      boolean may = metadata().partitionColumns().contains(columns[i].name())
+          || columns[i].dataType().existsRecursively(TIMES);
+      changes |= may && isKey(columns[i].name());
+    }
+    return changes;
+  }
+
+  private boolean isKey(String column) {
+    boolean found = false;
+    for (int i = 0; i < keys.size(); i++) {
+      found |= column.equalsIgnoreCase((String) keys.get(i));
+    }
+    return found;
+  }
+
   /** Whether files lie in folders of random names, or there may be such as tell of changes. */
   private boolean isOtherwiseNamed() {
     return metadata().columnMappingMode() != NoMapping$.MODULE$
@@ -139,14 +177,20 @@ final class SpreadTransaction extends RememberingTransaction {
 
   /**
    * The rows of a query whose last shuffle is that for its table, after which columns are chosen or rows sorted at most,
-   * without it; or null.
+   * without it; or null. A shuffle by anything else is there for a reason, as where Delta clusters.
    */
-  private static LogicalPlan unshuffled(LogicalPlan plan) {
+  private static LogicalPlan unshuffled(LogicalPlan plan, Expression by) {
     if (plan instanceof RepartitionByExpression) {
-      return ((RepartitionByExpression) plan).child();
+      Partitioning made = ((RepartitionByExpression) plan).partitioning();
+      boolean same = made instanceof HashPartitioning && ((HashPartitioning) made).semanticEquals(by);
+      return same ? ((RepartitionByExpression) plan).child() : null;
     }
-    boolean passes = plan instanceof Project || plan instanceof Sort && !((Sort) plan).global();
-    LogicalPlan below = passes ? unshuffled((LogicalPlan) plan.children().head()) : null;
+    if (!(plan instanceof Project || plan instanceof Sort && !((Sort) plan).global())) {
+      return null;
+    }
+    Expression before = plan instanceof Project
+        ? CollapseProject$.MODULE$.replaceAlias(by, CollapseProject$.MODULE$.getAliasMap((Project) plan)) : by;
+    LogicalPlan below = unshuffled((LogicalPlan) plan.children().head(), before);
     return below == null ? null : (LogicalPlan) plan.withNewChildren((Seq) new ListBuffer().addOne(below).toList());
   }
 
