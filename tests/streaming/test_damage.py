@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -62,6 +63,25 @@ def test_damaged_state_stops_the_table_and_full_builds_it_again(
 
 
 @pytest.mark.soak
+def test_a_checkpoint_that_is_lost_is_noticed(engine: Any, schema: str, tmp_path: Path) -> None:
+    """Spark begins with micro-batch 0 then, as if it had been one of those that were read."""
+    rows, name = partial(rows_of, engine), f"rewound_{schema}"
+    for number in (1, 2):
+        (tmp_path / f"{number}.json").write_text('{"d": 1}\n')
+    rows(
+        f"CREATE STREAM s (d INT) USING json OPTIONS (path '{tmp_path}', maxFilesPerTrigger '1');"
+        f"CREATE STREAMING TABLE {name} AS SELECT sum(d) AS d FROM STREAM s TRIGGER EVERY ROW"
+    )
+    (checkpoint,) = (engine.folder / "streaming").glob(f"{name}-*/checkpoint")
+    shutil.rmtree(checkpoint)
+    (tmp_path / "3.json").write_text('{"d": 1}\n')
+    with pytest.raises(WarehouseError) as raised:
+        rows(f"REFRESH STREAMING TABLE {name}")
+    assert raised.value.condition == "WAREHOUSE_STEP_LOG_DAMAGED"
+    rows(f"REFRESH STREAMING TABLE {name} FULL")
+    assert rows(f"SELECT d FROM {name}") == [{"d": 3}]
+
+
 def test_tables_that_were_begun_are_made_anew(engine: Any, schema: str, tmp_path: Path) -> None:
     """Delta makes folders before its first commit, and refuses a place that holds anything but a commit."""
     rows, name = partial(rows_of, engine), f"begun_{schema}"

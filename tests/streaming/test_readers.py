@@ -39,6 +39,48 @@ def refused(rows: Rows, text: str) -> WarehouseError:
     return caught.value
 
 
+def test_keys_that_differ_by_a_microsecond_are_two(rows: Rows, tmp_path: Path) -> None:
+    """What is taken back of one of them is not taken back of the other."""
+    (tmp_path / "fine").mkdir()
+
+    def arrive(number: int, *digits: int) -> None:
+        lines = "".join(json.dumps({"at": f"2024-01-01T00:00:00.000{d}00Z"}) + "\n" for d in digits)
+        (tmp_path / "fine" / f"{number}.json").write_text(lines)
+
+    arrive(1, 1, 2)
+    rows(f"CREATE STREAM fine (at TIMESTAMP) USING json OPTIONS (path '{tmp_path / 'fine'}')")
+    rows(
+        "CREATE STREAMING TABLE instants AS SELECT at, count(*) AS n FROM STREAM fine GROUP BY at TRIGGER EVERY ROW"
+        " RETRACTING"
+    )
+    rows("CREATE STREAMING TABLE passed_on AS SELECT at, n FROM STREAM instants")
+    arrive(2, 1)
+    rows("REFRESH STREAMING TABLE instants; REFRESH STREAMING TABLE passed_on")
+    assert [row["n"] for row in rows("SELECT n FROM passed_on ORDER BY at")] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            f"SELECT concat('{{', k, '}}') AS k, listagg(CAST(v AS STRING), ',') WITHIN GROUP (ORDER BY -v) AS l"
+            f" FROM STREAM m {HOUR}",
+            [{"k": "{a}", "l": "3,2,1"}],
+        ),
+        ("SELECT *, k LIKE ANY ('a%', 'b%') AS hit FROM STREAM m WHERE v = 1", [True]),
+        (
+            "SELECT k AS kind, `1` AS b, count(*) AS n FROM (SELECT k, v > 1 AS `1` FROM STREAM m) GROUP BY `1`, k",
+            [{"kind": "a", "b": False, "n": 1}, {"kind": "a", "b": True, "n": 2}],
+        ),
+    ],
+)
+def test_words_that_look_like_others(rows: Rows, query: str, expected: list[object]) -> None:
+    """Braces before WITHIN GROUP, the ANY of a LIKE, and a column whose name is a number."""
+    rows(f"CREATE STREAMING TABLE alike AS {query}; DRAIN STREAMING TABLE alike")
+    found = rows("SELECT * FROM alike ORDER BY ALL")
+    assert ([row["hit"] for row in found] if "hit" in query else found) == expected
+
+
 def test_what_repeats_once_repeats_for_its_readers(rows: Rows) -> None:
     """Where a window may have been emitted twice, or may be from now on, nobody adds its panes up."""
     summed = "CREATE STREAMING TABLE summed AS SELECT sum(n) AS n FROM STREAM {} TRIGGER EVERY ROW"

@@ -38,6 +38,15 @@ def test_where_a_join_sends_the_rows_to_all_tasks(engine: Engine, schema: str, t
     assert rows_of(engine, "SELECT k, _why FROM bad_rows('s')") == [{"k": "b", "_why": "DIVIDE_BY_ZERO"}]
 
 
+def test_of_a_stream_that_is_read_twice(engine: Engine, schema: str) -> None:
+    """Each way of reading it has rows of its own on which it fails."""
+    rows_of(engine, "CREATE TABLE s (k STRING, v INT); INSERT INTO s VALUES ('a', 0), ('b', 1), ('c', 2)")
+    query = "SELECT k, 10 DIV v AS x FROM STREAM s UNION ALL SELECT k, 10 DIV (v - 1) AS x FROM STREAM s"
+    rows_of(engine, f"CREATE STREAMING TABLE t AS {query}")
+    assert [row["x"] for row in rows_of(engine, "SELECT x FROM t ORDER BY x")] == [-10, 5, 10, 10]
+    assert [row["k"] for row in rows_of(engine, "SELECT k FROM bad_rows('s') ORDER BY k")] == ["a", "b"]
+
+
 def test_of_the_rows_of_another_streaming_table(engine: Engine, schema: str) -> None:
     rows_of(
         engine,

@@ -53,6 +53,25 @@ def typed(text: str) -> Value:
     return text
 
 
+def written(value: Value) -> str:
+    """Return the text that spells ``value``.
+
+    Example:
+        >>> written(None), written("42"), written(1500.0), written(Decimal("1E-7"))
+        ('null', "'42'", '1500.0e0', '0.0000001')
+    """
+    match value:
+        case None | bool():
+            return str(value).lower() if value is not None else "null"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case float():
+            return repr(value) if "e" in repr(value) else f"{value!r}e0"
+        case Decimal():
+            return format(value, "f")
+    return str(value)
+
+
 def _digits(number: Decimal) -> int:
     """Return how many digits a DECIMAL needs to hold a number without an exponent."""
     _, digits, exponent = number.as_tuple()

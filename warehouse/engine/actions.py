@@ -128,8 +128,8 @@ class Actions:
                     shared.started.drop(entry.qualified)
                 return _done(source, entry, "stopped" if stopped else "was not running")
             case plans.DropStreamingTable(entry=entry):
-                shared.tables.drop(entry)
                 shared.started.drop(entry.qualified)
+                shared.tables.drop(entry)
                 return _done(source, entry, "dropped")
             case plans.Train():
                 return self._train(plan, parameters, finish)
@@ -169,6 +169,7 @@ class Actions:
         for entry in entries:
             match entry:
                 case StreamingTableEntry():
+                    self.shared.started.drop(entry.qualified)
                     self.shared.tables.drop(entry)
                 case StreamEntry():
                     ddl.forget_stream(entry, self.planner.acting())

@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import Column, quote_name
-from warehouse.errors import SourceText, Span, WarehouseError
+from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.execution.spark_errors import RAISED, translate
 from warehouse.execution.streams_in_plans import StreamsInPlan
 from warehouse.execution.types import type_text
@@ -116,6 +116,9 @@ AGGREGATES = frozenset(
 """The aggregate functions of Spark 4.2 (``FunctionRegistry.builtin``, group ``agg_funcs``)."""
 
 
+_INSERT = re.compile(r"\binsert\b", re.IGNORECASE)
+
+
 class SparkAnalyzer:
     """Implements ``planning.context.Analyzer`` on a session; ``parameters``: values of a statement's markers."""
 
@@ -129,10 +132,20 @@ class SparkAnalyzer:
 
     def _analyzed(self, query: Fragment) -> DataFrame:
         try:
+            self._refuse_insert(query)
             return self.spark.sql(query.text, args=self.parameters or None)
         except RAISED as error:
             told = translate(error, SourceText(query.text), query)
             raise WarehouseError(*told.diagnostics) from None
+
+    def _refuse_insert(self, query: Fragment) -> None:
+        """Refuse what begins as a query does and writes: Spark would run it as it looks at it."""
+        found = _INSERT.search(query.text)
+        if found and _inserts(self.spark._jsparkSession.sessionState().sqlParser().parsePlan(query.text)):
+            fail(
+                "WAREHOUSE_NOT_SUPPORTED", query.origin(*found.span()), what="INSERT in the place of a query",
+                instead="a SELECT here, and the INSERT as a statement of its own",
+            )  # fmt: skip
 
     def _is_constant(self, expression: str) -> bool:
         try:
@@ -248,6 +261,12 @@ def _delta_tables(plan: Any) -> Iterator[tuple[str, Path]]:
             path = Path(files.path().toUri().getPath())
             named = plan.catalogTable()
             yield (named.get().identifier().unquotedString() if named.isDefined() else str(path)), path
+
+
+def _inserts(plan: Any) -> bool:
+    """Say whether a plan, as it was parsed, or one below it writes."""
+    children = plan.children()
+    return plan.nodeName() == "InsertIntoStatement" or any(_inserts(children.apply(i)) for i in range(children.size()))
 
 
 def _plan_repeats(plan: Any) -> bool:

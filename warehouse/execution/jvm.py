@@ -158,9 +158,12 @@ def _end(process: subprocess.Popen[bytes], watcher: subprocess.Popen[bytes], scr
 
 
 def _environment(address: Path) -> dict[str, str]:
-    """Return the JVM's environment: ours, but no other Spark and no other Java options leaking in."""
-    dropped = {"SPARK_HOME", "SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "CLASSPATH", "JDK_JAVA_OPTIONS"}
-    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    """Return the JVM's environment: ours, but no other Spark, no other Java options and no other endpoint leaking in.
+
+    Hive's server takes address and ports from its variables before it looks at the settings that it is given.
+    """
+    dropped = ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "CLASSPATH", "JDK_JAVA_OPTIONS")
+    kept = {k: v for k, v in os.environ.items() if k not in dropped and not k.startswith("HIVE_SERVER2_")}
     locale = next((kept[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if kept.get(name)), "C")
     if "utf" not in locale.lower():  # Java would read and write file names in ASCII
         kept["LC_ALL"] = "C.UTF-8"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from warehouse.errors import Span
 from warehouse.language.statements import Name
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
 _SIMPLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_NO_CHARACTER = 0xFFFD
+"""Stands for what is none."""
 _PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^.`]+?))\s*(?:\.|$)")
 
 
@@ -20,11 +23,14 @@ def string_value(literal: str) -> str:
         'a\tb'
         >>> string_value("'it''s'")
         "it's"
+        >>> string_value(r"'\ud83d\ude00'") == string_value(r"'\U0001F600'") == "\U0001f600"
+        True
     """
     if literal[0] in "rR":
         return literal[2:-1]
     quote = literal[0]
-    return _ESCAPE.sub(_unescaped, literal[1:-1].replace(quote * 2, quote))
+    text = _ESCAPE.sub(_unescaped, literal[1:-1].replace(quote * 2, quote))
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def string_literal(text: str) -> str:
@@ -42,7 +48,8 @@ def _unescaped(match: re.Match[str]) -> str:
     if len(code) == 3:
         return chr(int(code, 8))
     if len(code) > 1:
-        return chr(int(code[1:], 16))
+        point = int(code[1:], 16)
+        return chr(point if point <= sys.maxunicode else _NO_CHARACTER)
     return _SIMPLE.get(code, code)
 
 

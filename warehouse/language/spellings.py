@@ -21,7 +21,7 @@ from warehouse.language.statements import (
     WindowCall,
     WindowSpec,
 )
-from warehouse.language.tokens import Token
+from warehouse.language.tokens import Kind, Token
 from warehouse.language.window_calls import FUNCTIONS, grouping_window
 
 BOUNDS = ("window_start", "window_end")
@@ -115,7 +115,7 @@ class _Block:
         for span in block.group_by:
             tokens = self._words(span)
             only = tokens[0].text.lower() if len(tokens) == 1 else ""
-            if only.isdigit() and 1 <= int(only) <= len(block.items):
+            if only.isdigit() and tokens[0].kind is Kind.NUMBER and 1 <= int(only) <= len(block.items):
                 tokens = self._words(block.items[int(only) - 1].expression)
             elif only in named and only not in BOUNDS:
                 tokens = self._words(named[only].expression)

@@ -12,6 +12,7 @@ from warehouse.catalog.entries import Column
 from warehouse.errors import Span, WarehouseError, fail
 from warehouse.language.fragments import Fragment, joined, of, quoted, rewritten
 from warehouse.language.statements import SelectItem, When
+from warehouse.language.tokens import Kind
 from warehouse.planning import scan
 from warehouse.planning.bounds import Bounds, analyzed_bounds, typed_null
 from warehouse.planning.finals import bound_edits, distinct_calls
@@ -141,7 +142,7 @@ def _meant(scope: Scope, span: Span) -> Span:
     items, words = scope.block.items, scope.text.words(span)
     if len(words) != 1:
         return span
-    if words[0].text.isdigit():
+    if words[0].kind is Kind.NUMBER and words[0].text.isdigit():
         number = int(words[0].text)
         if not 1 <= number <= len(items):
             fail("WAREHOUSE_GROUP_BY_POSITION", span, position=number, count=len(items))

@@ -89,10 +89,11 @@ class Arguments:
         of_rows = [self.argument(o) for o in found.ordering]
         if arguments and all(a.constant for a in (*arguments, *of_rows)):
             arguments[0] = Argument(self.column(found.arguments[0]), "")
-        rest = ""
-        if found.rest:
-            edits = [(o, f"{{{i}}}") for i, o in enumerate(found.ordering)]
-            rest = rewritten(self.text.text.replace("{", "{{").replace("}", "}}"), found.rest, edits).text
+        rest, at = "", found.rest.start if found.rest else 0
+        for i, ordering in enumerate(found.ordering if found.rest else ()):
+            rest += f"{_braced(self.text.text[at : ordering.start])}{{{i}}}"
+            at = ordering.end
+        rest += _braced(self.text.text[at : found.rest.end]) if found.rest else ""
         return Call(
             found.function, tuple(arguments), found.distinct,
             self.column(found.filter) if found.filter else None, kind, rest,
@@ -109,6 +110,11 @@ class Arguments:
             call.function, tuple(map(fill, call.arguments)), call.distinct, call.filter, call.type, call.rest,
             tuple(map(fill, call.ordering)),
         )  # fmt: skip
+
+
+def _braced(words: str) -> str:
+    """Return words as they are written in a format."""
+    return words.replace("{", "{{").replace("}", "}}")
 
 
 class Finals:

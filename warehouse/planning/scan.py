@@ -123,7 +123,8 @@ _SPARKS_OWN = (["builtin", "."], ["system", ".", "builtin", "."])
 
 def _is_call(tokens: Sequence[Token], at: int, functions: Collection[str]) -> bool:
     named = at + 1 < len(tokens) and tokens[at].is_name and tokens[at].text.lower() in functions
-    return named and tokens[at + 1].upper == "("
+    is_quantifier = at > 0 and tokens[at - 1].upper in ("LIKE", "ILIKE")  # LIKE ANY (…), LIKE SOME (…)
+    return named and tokens[at + 1].upper == "(" and not is_quantifier
 
 
 @dataclass(frozen=True)

@@ -85,12 +85,19 @@ def _in_place_of(standing: Standing, step: Step, run: Run) -> Iterator[Result]:
         why = f"is read by {', '.join(standing.readers)}" if standing.readers else _WHY[standing.kind]
         kind, becomes = standing.kind, step.becomes
         fail("WAREHOUSE_PROJECT_KIND", name=step.name, kind=kind, becomes=becomes, why=why, drop=drop)
-    tried = step.query().within("SELECT * FROM (", "\n) LIMIT 0")
+    tried = step.query().within(f"EXPLAIN {_made_beside(step)}", "")
     with _owned(tried):
         yield from (replace(result, schema=None) for result in run(tried.source))
     yield from run(drop)
     for result in run(step.source):
         yield replace(result, replaced=f"was a {standing.kind}")
+
+
+def _made_beside(step: Step) -> str:
+    """Return what stands before the user's query where that becomes something, with a name that nothing has."""
+    assert step.name
+    beside = f"{step.name[:-1]}_to_be`" if step.name.endswith("`") else f"{step.name}_to_be"
+    return step.source.text[: step.shift].replace(step.name, beside, 1)
 
 
 _WHY = {

@@ -10,6 +10,7 @@ import fcntl
 import io
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -273,6 +274,10 @@ class Local:
 def main() -> int:
     """Serve the folder that the command line names, with the settings that it names after it, in JSON."""
     folder, settings = Path(sys.argv[1]), dict[str, str](json.loads(sys.argv[2]) if len(sys.argv) > 2 else {})
+    said = os.environ.get("WAREHOUSE_IDLE") or str(IDLE)
+    if not re.fullmatch(r"\d+(\.\d*)?", said):
+        print(f"warehouse: WAREHOUSE_IDLE={said} is no number of seconds", file=sys.stderr)
+        return TROUBLE
     with ExitStack() as opened:
         with _turn(folder) as served:
             if served:
@@ -290,7 +295,7 @@ def main() -> int:
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), sys.stderr.fileno())
         try:
-            local.wait(float(os.environ.get("WAREHOUSE_IDLE") or IDLE))
+            local.wait(float(said))
         finally:
             local.close()
     return 0

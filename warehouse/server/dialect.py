@@ -77,13 +77,13 @@ class Dialect:
     def act(self, statement: Any) -> None:
         """Run a statement that acts and hand over its rows."""
         with self._running(statement) as engine:
-            rows: list[list[str | None]] = []
+            rows: list[list[Any]] = []
             for result in engine.run(SourceText(statement.text())):
                 for line in (*result.warnings, *([result.message] if result.message else [])):
                     statement.say(line)
                 for batch in result.batches:
                     rows += [list(row.values()) for row in batch.to_pylist()]
-            statement.done(json.dumps(rows))
+            statement.done(json.dumps(rows, default=str))
 
     def begin(self, statement: Any) -> None:
         """Do what a statement does before its rows are known, and hand over the plan of these."""

@@ -54,6 +54,14 @@ def aged(*times: int) -> str:
     return "\n".join(["v1", *(json.dumps({"path": f"file:///{t}", "timestamp": t, "batchId": 0}) for t in times)])
 
 
+def test_files_of_the_batch_that_may_come_again_are_kept_however_old(tmp_path: Path) -> None:
+    old = [json.dumps({"path": f"file:///{b}", "timestamp": 1, "batchId": b}) for b in (8, 9)]
+    new = json.dumps({"path": "file:///new", "timestamp": 100_000, "batchId": 9})
+    write(tmp_path, {"sources/0/9.compact": "\n".join(["v1", *old, new])})
+    forget_aged(tmp_path, 0, "1m")
+    assert listed(tmp_path / "sources") == {"0/9.compact": "\n".join(["v1", old[1], new])}
+
+
 def test_files_that_are_too_old_to_be_taken_again_are_forgotten(tmp_path: Path) -> None:
     write(tmp_path, {"sources/0/9.compact": aged(1, 40_000, 99_999, 100_000), "sources/0/.9.compact.crc": "x"})
     forget_aged(tmp_path, 0, "1m")

@@ -23,7 +23,7 @@ class Full:
 def test_a_full_disk_is_met_again_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(upkeep.panes, "exists", lambda folder: folder.name == "panes")
+    monkeypatch.setattr(upkeep.delta_tables, "exists", lambda folder: folder.name == "panes")
     monkeypatch.setattr(upkeep, "enter", lambda session: None)
     steps = replace(START, step=upkeep.STEPS - 1), replace(START, step=upkeep.STEPS)
     given: Any = (None, tmp_path, *steps, None, Full())

@@ -24,6 +24,7 @@ from pygments.styles import get_style_by_name
 from warehouse.cli.arguments import FORMAT_NAMES, Invocation
 from warehouse.cli.codes import OK, TROUBLE
 from warehouse.cli.console import Console
+from warehouse.cli.parameters import written
 from warehouse.cli.prompt import meta
 from warehouse.cli.prompt.talk import Pager, Talk
 from warehouse.cli.prompt.text import is_command, is_whole
@@ -50,7 +51,7 @@ class Prompt:
         """Begin to talk; ``session`` stands in for the terminal in tests."""
         self._talk, self._folder = talk, folder
         self._format = invocation.format or "table"
-        self._words = [w for name, value in invocation.parameters for w in ("--param", f"{name}={value}")]
+        self._words = [w for name, value in invocation.parameters for w in ("--param", f"{name}={written(value)}")]
         self._timing, self._expanded = True, False
         self._file: Any = None
         self._last = ""

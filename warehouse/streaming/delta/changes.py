@@ -46,7 +46,7 @@ def changes_frame(session: SparkSession, home: Path, source: StreamSource) -> Da
         *(quote_name(c.name) for c in source.columns), *_LAID_OUT,
         "if(_change_type = 'insert', 'insert', 'delete') AS __w_change",
         f"{_identity(source.entry, emitted)} AS __w_identity",
-        f"to_json(struct({', '.join(pair)})) AS __w_pair",
+        f"{_as_text(pair)} AS __w_pair",
         *([f"if(_change_type = 'superseded', __w_at, NULL) AS {_REPLACED}"] if _is_restored(source) else []),
     )  # fmt: skip
 
@@ -93,4 +93,15 @@ def _folder(home: Path, source: StreamSource) -> str:
 
 def _identity(entry: StreamingTableEntry, emitted: str) -> str:
     """Return SQL that tells a pane from all others of its table, given the step that emitted it."""
-    return f"to_json(struct({', '.join([*panes.IDENTITY[not entry.keyed : -1], f'{emitted} AS __w_at'])}))"
+    return _as_text([*panes.IDENTITY[not entry.keyed : -1], f"{emitted} AS __w_at"])
+
+
+def _as_text(columns: list[str]) -> str:
+    """Return SQL for columns as one text, in which times have their microseconds: by itself JSON has milliseconds."""
+    return f"to_json(struct({', '.join(columns)}), {_WITH_MICROSECONDS})"
+
+
+_WITH_MICROSECONDS = (
+    "map('timestampFormat', \"yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\","
+    " 'timestampNTZFormat', \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\")"
+)

@@ -13,9 +13,10 @@ here as well.
 from __future__ import annotations
 
 import json
-import math
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 
 def forget_unplanned(checkpoint: Path) -> None:
@@ -35,13 +36,15 @@ def forget_unplanned(checkpoint: Path) -> None:
             if number.isdigit() and int(number) > covered:
                 entry.with_name(f".{entry.name}.crc").unlink(missing_ok=True)
                 if kind == "compact":
-                    _keep(entry, "batchId", most=covered)
+                    _keep(entry, _noted_by(covered))
                 else:
                     entry.unlink()
 
 
 def forget_aged(checkpoint: Path, source: int, age: str) -> None:
     """Forget the files of a source that are too old to be taken once more; the log's newest file is rewritten for it.
+
+    Those of its own entry stay: their micro-batch may have to be taken again.
 
     Args:
         checkpoint: see ``forget_unplanned``, which goes before.
@@ -52,11 +55,16 @@ def forget_aged(checkpoint: Path, source: int, age: str) -> None:
     newest = max((f for f in log.glob("[0-9]*")), key=lambda f: int(f.name.partition(".")[0]), default=None)
     if newest is None or not newest.name.endswith(".compact"):
         return
-    files = [json.loads(line)["timestamp"] for line in newest.read_text().splitlines()[1:]]
-    oldest = max(files, default=0) - _milliseconds(age)
-    if any(time < oldest for time in files):
+    files = [json.loads(line) for line in newest.read_text().splitlines()[1:]]
+    oldest = max((file["timestamp"] for file in files), default=0) - _milliseconds(age)
+    number = int(newest.name.partition(".")[0])
+
+    def stays(file: Mapping[str, Any]) -> bool:
+        return file["batchId"] == number or file["timestamp"] >= oldest
+
+    if not all(map(stays, files)):
         newest.with_name(f".{newest.name}.crc").unlink(missing_ok=True)
-        _keep(newest, "timestamp", least=oldest)
+        _keep(newest, stays)
 
 
 _UNITS = {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "": 1}
@@ -81,10 +89,15 @@ def _covered(line: str) -> int | None:
     return offset.get("logOffset")
 
 
-def _keep(entry: Path, measure: str, least: float = -math.inf, most: float = math.inf) -> None:
-    """Leave in a compacted log the files with such a measure; those of entries before may be nowhere else."""
+def _noted_by(last: int) -> Callable[[Mapping[str, Any]], bool]:
+    """Return what says whether a file was noted by an entry up to ``last``."""
+    return lambda file: bool(file["batchId"] <= last)
+
+
+def _keep(entry: Path, stays: Callable[[Mapping[str, Any]], bool]) -> None:
+    """Leave some files in a compacted log; those of entries before may be nowhere else."""
     version, *files = entry.read_text().splitlines()
-    kept = [version, *(line for line in files if least <= json.loads(line)[measure] <= most)]
+    kept = [version, *(line for line in files if stays(json.loads(line)))]
     draft = entry.with_name(f".{entry.name}.draft")
     draft.write_text("\n".join(kept))
     draft.replace(entry)

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING
+from warehouse.errors import fail
 from warehouse.streaming import faults
 from warehouse.streaming.feeding.arrivals import Arrivals, Frames
 from warehouse.streaming.feeding.pace import Bound
@@ -130,8 +131,11 @@ class Feed:
 
         def take(frames: list[DataFrame], number: int) -> None:
             last = self.log.last()
-            if last.batch is not None and number <= last.batch:
+            if number == last.batch:  # a process died between our commit and Spark's
                 return
+            if last.batch is not None and number < last.batch:
+                folder, reason = self.log.commits.parent.name, f"micro-batch {number} comes after {last.batch}"
+                fail("WAREHOUSE_STEP_LOG_DAMAGED", folder=folder, file="checkpoint", reason=reason)
             if halt(done[-1] if done else None):
                 raise _Halted
             faults.passed("offered")

@@ -15,6 +15,7 @@ from warehouse.planning.sources import StreamSource
 from warehouse.planning.streaming_query import StreamingQuery
 from warehouse.streaming import faults
 from warehouse.streaming.delta import bad_rows
+from warehouse.streaming.layout import OFFSETS_LOST
 from warehouse.streaming.log import Intent
 from warehouse.streaming.steps.inputs import Seen
 
@@ -46,11 +47,15 @@ def keep(
     at, told = f"timestamp_micros({intent.now}L)", set()
     for number, (source, its) in enumerate(zip(query.sources, seen, strict=True)):
         parts = []
-        if its.bad and source.name not in told:  # a stream that is read twice has its broken records once
-            told.add(source.name)
+        if its.bad:
             broken = frames[number].where("__w_bad IS NOT NULL")
             known = F.col(bad_rows.WHY) if bad_rows.WHY in broken.columns else F.lit(None).cast("string")
-            parts.append(broken.withColumn(bad_rows.WHY, F.coalesce(known, F.lit(bad_rows.NOT_PARSED))))
+            broken = broken.withColumn(bad_rows.WHY, F.coalesce(known, F.lit(bad_rows.NOT_PARSED)))
+            if source.name in told:  # a stream that is read twice has once what is broken whoever reads it
+                broken = broken.where(~F.col(bad_rows.WHY).isin(bad_rows.NOT_PARSED, OFFSETS_LOST))
+            if source.name not in told or not broken.isEmpty():
+                parts.append(broken)
+            told.add(source.name)
         views = [view for view, count in untimed.items() if count]
         parts += [_untimed(query, relations[view], number) for view in views]
         for part in parts[1:]:

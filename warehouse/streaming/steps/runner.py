@@ -86,7 +86,8 @@ class Runner:
         """
         started = time.monotonic()
         last, parts, query = self.log.last(), self.parts, self.parts.query
-        if table := joined.changed(parts.folder, query.joined, last.step > 0) if query.joined else None:
+        begun = last.step > 0 or intent.repeated
+        if table := joined.changed(parts.folder, query.joined, begun) if query.joined else None:
             fail("WAREHOUSE_JOINED_TABLE_CHANGED", table=table, name=parts.entry.name)
         if frames:
             frames = [changes.restored(f, parts.home, s) for f, s in zip(frames, query.sources, strict=True)]

@@ -59,7 +59,8 @@ public class Act extends ExternalCommandExecutor {
         JsonNode cells = (JsonNode) given.get(i);
         Object[] row = new Object[cells.size()];
         for (int j = 0; j < row.length; j++) {
-          row[j] = ((JsonNode) cells.get(j)).textValue();
+          JsonNode cell = (JsonNode) cells.get(j);
+          row[j] = cell.isNull() ? null : cell.isTextual() ? cell.textValue() : cell.toString();
         }
         rows.add(RowFactory.create(row));
       }
