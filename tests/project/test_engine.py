@@ -131,6 +131,12 @@ def test_a_query_that_becomes_something_else(engine: Engine, called: Called, wri
     assert ran("streaming_table", "SELECT a FROM STREAM src").code == 0
     done = ran("table", "SELECT a FROM src")
     assert done.code == 1 and "hint: DROP STREAMING TABLE m " in done.err
+    write({"n.sql": "{{ config(materialized='table') }}\nSELECT a FROM src"})
+    assert called("run", "--select", "n").code == 0
+    write({"n.sql": "{{ config(materialized='streaming_table') }}\nSELECT a FROM src"})
+    done = called("run", "--select", "n")
+    assert done.code == 1 and "[WAREHOUSE_STREAMING_TABLE_WITHOUT_STREAM]" in done.err
+    assert rows(engine, "SELECT * FROM n") == [{"a": 1}]
     assert rows(engine, "SELECT * FROM m") == [{"a": 1}]
 
 

@@ -62,7 +62,6 @@ def test_damaged_state_stops_the_table_and_full_builds_it_again(
     assert [r["d"] for r in rows(f"SELECT d FROM {name}")] == [7]
 
 
-@pytest.mark.soak
 def test_a_checkpoint_that_is_lost_is_noticed(engine: Any, schema: str, tmp_path: Path) -> None:
     """Spark begins with micro-batch 0 then, as if it had been one of those that were read."""
     rows, name = partial(rows_of, engine), f"rewound_{schema}"
@@ -82,6 +81,7 @@ def test_a_checkpoint_that_is_lost_is_noticed(engine: Any, schema: str, tmp_path
     assert rows(f"SELECT d FROM {name}") == [{"d": 3}]
 
 
+@pytest.mark.soak
 def test_tables_that_were_begun_are_made_anew(engine: Any, schema: str, tmp_path: Path) -> None:
     """Delta makes folders before its first commit, and refuses a place that holds anything but a commit."""
     rows, name = partial(rows_of, engine), f"begun_{schema}"

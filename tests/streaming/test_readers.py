@@ -69,7 +69,8 @@ def test_keys_that_differ_by_a_microsecond_are_two(rows: Rows, tmp_path: Path) -
         ),
         ("SELECT *, k LIKE ANY ('a%', 'b%') AS hit FROM STREAM m WHERE v = 1", [True]),
         (
-            "SELECT k AS kind, `1` AS b, count(*) AS n FROM (SELECT k, v > 1 AS `1` FROM STREAM m) GROUP BY `1`, k",
+            "SELECT k AS kind, `1` AS b, count(*) AS n FROM (SELECT k, v > 1 AS `1` FROM STREAM m) GROUP BY `1`, k"
+            " TRIGGER EVERY ROW",
             [{"kind": "a", "b": False, "n": 1}, {"kind": "a", "b": True, "n": 2}],
         ),
     ],

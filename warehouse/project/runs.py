@@ -50,7 +50,8 @@ def run_unit(
             standing = engine.standing(step.source) if step.name else None
             run = partial(engine.run, parameters=parameters or {})
             if standing and step.becomes and standing.kind != step.becomes:
-                yield from _in_place_of(standing, step, run)
+                tries = engine.run if step.becomes == "view" else run  # a view keeps no parameters
+                yield from _in_place_of(standing, step, run, tries)
             elif standing and standing.kind == "streaming table":
                 yield from _brought_up_to_date(standing, step, run, full_refresh)
             else:
@@ -73,7 +74,7 @@ def _brought_up_to_date(standing: Standing, step: Step, run: Run, full_refresh: 
         yield from run(f"{_REFRESH}{step.name}{' FULL' if full_refresh else ''}")
 
 
-def _in_place_of(standing: Standing, step: Step, run: Run) -> Iterator[Result]:
+def _in_place_of(standing: Standing, step: Step, run: Run, tries: Run) -> Iterator[Result]:
     """Drop what is there, make what becomes of the query, and say of that what it was.
 
     Raises:
@@ -85,9 +86,11 @@ def _in_place_of(standing: Standing, step: Step, run: Run) -> Iterator[Result]:
         why = f"is read by {', '.join(standing.readers)}" if standing.readers else _WHY[standing.kind]
         kind, becomes = standing.kind, step.becomes
         fail("WAREHOUSE_PROJECT_KIND", name=step.name, kind=kind, becomes=becomes, why=why, drop=drop)
-    tried = step.query().within(f"EXPLAIN {_made_beside(step)}", "")
-    with _owned(tried):
-        yield from (replace(result, schema=None) for result in run(tried.source))
+    made = step.query().within(f"EXPLAIN {_made_beside(step)}", "")
+    rows = step.query().within("SELECT * FROM (", "\n) LIMIT 0")  # Spark's EXPLAIN raises nothing
+    for tried in (made,) if step.becomes == "streaming table" else (made, rows):
+        with _owned(tried):
+            yield from (replace(result, schema=None) for result in tries(tried.source))
     yield from run(drop)
     for result in run(step.source):
         yield replace(result, replaced=f"was a {standing.kind}")
