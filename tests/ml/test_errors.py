@@ -119,3 +119,14 @@ def test_every_mistake(told: dict[str, str], golden: Callable[[str, str], None])
 def test_each_has_a_condition_and_a_place(told: dict[str, str], name: str) -> None:
     assert told[name].startswith("[") and "SQLSTATE: " in told[name]
     assert "Traceback" not in told[name] and "py4j" not in told[name] and "__w_" not in told[name]
+
+
+@pytest.mark.parametrize("how", ["EXPLAIN ", ""])
+def test_what_begins_as_a_query_and_writes_is_none(engine: Engine, schema: str, how: str) -> None:
+    """Spark would run it as it is looked at."""
+    rows_of(engine, "CREATE TABLE orders AS SELECT 1 AS x")
+    with pytest.raises(WarehouseError) as refused:
+        rows_of(engine, f"{how}GENERATE ML KMeans(WITH a AS (SELECT 1 AS x) INSERT INTO orders SELECT x FROM a, 3)")
+    (told,) = refused.value.diagnostics
+    assert told.condition == "WAREHOUSE_NOT_SUPPORTED" and told.span is not None
+    assert rows_of(engine, "SELECT count(*) AS n FROM orders") == [{"n": 1}]

@@ -25,3 +25,13 @@ def test_a_client_sees_what_ran(schema: str, jdbc: Jdbc) -> None:
     assert "the left side had been shuffled by then" in told
     failure = jdbc.fails("EXPLAIN ANALYZE SELECT nope FROM large")
     assert "EXPLAIN ANALYZE SELECT nope FROM large\n  |                        ^^^^" in failure.text
+
+
+def test_how_many_rows_are_changed_is_told_for_tables_in_memory_too(schema: str, jdbc: Jdbc) -> None:
+    jdbc.run(f"USE {schema}")
+    jdbc.run("CREATE TABLE kept TBLPROPERTIES ('cache' = 'true') AS SELECT id AS k FROM range(10) DISTRIBUTE BY k")
+    assert jdbc.run("DELETE FROM kept WHERE k < 3") == [["3"]]
+    assert jdbc.columns() == [("num_affected_rows", "string")]
+    ((*figures,),) = jdbc.run("RESTORE TABLE kept TO VERSION AS OF 0")
+    assert all(figure is not None and figure.isdecimal() for figure in figures)
+    assert jdbc.run("SELECT count(*) FROM kept") == [["10"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from warehouse.errors import WarehouseError
@@ -44,3 +46,12 @@ def test_a_jvm_that_says_nothing(tmp_path, monkeypatch):
 
 def test_an_unknown_setting(tmp_path):
     assert refusal(tmp_path / "house", color="red").condition == "WAREHOUSE_SETTING_UNKNOWN"
+
+
+def test_no_other_endpoint_leaks_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Hive's server takes its address from these before it looks at settings."""
+    monkeypatch.setenv("HIVE_SERVER2_THRIFT_BIND_HOST", "0.0.0.0")
+    monkeypatch.setenv("HIVE_SERVER2_THRIFT_PORT", "1")
+    monkeypatch.setenv("OTHER", "stays")
+    found = jvm._environment(tmp_path)
+    assert found["OTHER"] == "stays" and not any(name.startswith("HIVE") for name in found)
