@@ -67,6 +67,10 @@ def test_keys_that_differ_by_a_microsecond_are_two(rows: Rows, tmp_path: Path) -
             f" FROM STREAM m {HOUR}",
             [{"k": "{a}", "l": "3,2,1"}],
         ),
+        (
+            f"SELECT k, n AS m, m + 1 AS p, m * p AS q FROM (SELECT k, count(*) AS n FROM STREAM m {HOUR})",
+            [{"k": "a", "m": 3, "p": 4, "q": 12}],
+        ),
         ("SELECT *, k LIKE ANY ('a%', 'b%') AS hit FROM STREAM m WHERE v = 1", [True]),
         (
             "SELECT k AS kind, `1` AS b, count(*) AS n FROM (SELECT k, v > 1 AS `1` FROM STREAM m) GROUP BY `1`, k"
@@ -76,7 +80,7 @@ def test_keys_that_differ_by_a_microsecond_are_two(rows: Rows, tmp_path: Path) -
     ],
 )
 def test_words_that_look_like_others(rows: Rows, query: str, expected: list[object]) -> None:
-    """Braces before WITHIN GROUP, the ANY of a LIKE, and a column whose name is a number."""
+    """Braces before WITHIN GROUP, aliases of earlier items, the ANY of a LIKE, a column whose name is a number."""
     rows(f"CREATE STREAMING TABLE alike AS {query}; DRAIN STREAMING TABLE alike")
     found = rows("SELECT * FROM alike ORDER BY ALL")
     assert ([row["hit"] for row in found] if "hit" in query else found) == expected

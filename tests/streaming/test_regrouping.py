@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.errors import WarehouseError
 
@@ -63,6 +64,34 @@ def test_over_accumulating_it_is_refused_with_the_fix(paper: Rows) -> None:
     )
     with pytest.raises(WarehouseError, match="WAREHOUSE_DOUBLE_COUNTING"):
         paper("CREATE STREAMING TABLE wrong AS SELECT sum(value) FROM STREAM complete TRIGGER EVERY 1 ROW")
+
+
+@pytest.mark.parametrize("kind", ["INT", soaked("DOUBLE")])
+def test_panes_of_changes_add_up(rows: Rows, tmp_path: Path, kind: str) -> None:
+    """Under DISCARDING a pane says by how much those before it have changed: one row for another, none for one."""
+    name = f"changed_{kind.lower()}"
+
+    def arrive(number: int, **values: int) -> None:
+        lines = (json.dumps({"k": k, "v": v}) for k, v in values.items())
+        (tmp_path / f"{number}.json").write_text("\n".join(lines) + "\n")
+
+    arrive(1, a=1, b=2)
+    rows(f"CREATE STREAM {name} (k STRING, v {kind}) USING json OPTIONS (path '{tmp_path}')")
+    rows(
+        f"CREATE STREAMING TABLE most_{name} AS SELECT k, sum(v) AS v FROM STREAM {name} GROUP BY k"
+        " HAVING sum(v) < 10 TRIGGER EVERY ROW RETRACTING"
+    )
+    rows(
+        f"CREATE STREAMING TABLE over_{name} AS SELECT sum(v) AS v, count(*) AS n FROM STREAM most_{name}"
+        " TRIGGER EVERY 1 ROW DISCARDING"
+    )
+    for number, values in enumerate([{"a": 4}, {"b": 20}, {"a": 5}], 2):
+        arrive(number, **values)
+        rows(f"REFRESH STREAMING TABLE most_{name}; REFRESH STREAMING TABLE over_{name}")
+    panes = rows(f"SELECT v, n FROM panes('over_{name}') ORDER BY _step")
+    assert [(row["v"], row["n"]) for row in panes] == [(3, 2), (4, 0), (-2, -1), (-5, -1)]
+    with pytest.raises(WarehouseError, match="WAREHOUSE_DISCARDING_CANNOT_SUBTRACT"):
+        rows(f"CREATE STREAMING TABLE mean AS SELECT avg(v) FROM STREAM most_{name} TRIGGER EVERY 1 ROW DISCARDING")
 
 
 def test_over_the_raw_panes_it_double_counts_as_in_the_paper(paper: Rows) -> None:

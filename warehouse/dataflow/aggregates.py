@@ -423,6 +423,14 @@ def _subtracting_sum(call: Call) -> Form | None:
     return None
 
 
+def _changing_sum(call: Call) -> Form | None:
+    """Return the form of a sum by which rows came and went, NULL where none of them had a value."""
+    if call.arguments[0].type in FLOATING:
+        return _subtracting_doubles(call, "{sum}", "{0} IS NOT NULL OR size({5}) > 0")
+    form = _subtracting_sum(call)
+    return form and Form((), form.partials[:1], "{0}")
+
+
 def _subtracting_avg(call: Call) -> Form | None:
     kind = call.arguments[0].type
     (value,) = _values(call)
@@ -436,10 +444,15 @@ def _subtracting_avg(call: Call) -> Form | None:
     return None
 
 
-def _subtracting_doubles(call: Call, final: str) -> Form:
+def _subtracting_doubles(call: Call, final: str, known: str = "{6} > 0") -> Form:
     """Return the form of a sum of DOUBLE from which values can be taken away again, exactly.
 
     Whole units subtract as they add; values beyond them (infinities, NaN) are kept one by one with their signs.
+
+    Args:
+        call: the call.
+        final: SQL over ``{sum}`` and ``{rows}``, how many there are of the values.
+        known: SQL for when there is any.
     """
     (value,) = _values(call)
     inputs, partials, total = exact_double_sum(_signed(value))
@@ -451,7 +464,7 @@ def _subtracting_doubles(call: Call, final: str) -> Form:
         f" (whole, v) -> CASE WHEN {net} > 0 THEN whole + v * {net} ELSE whole END)"
     )
     text = final.replace("{sum}", f"(coalesce({total}, 0D) + {rest})").replace("{rows}", "{6}")
-    return Form(inputs, (*partials[:5], beyond, _net_rows(call)), f"CASE WHEN {{6}} > 0 THEN {text} END")
+    return Form(inputs, (*partials[:5], beyond, _net_rows(call)), f"CASE WHEN {known} THEN {text} END")
 
 
 def _spreads(retracted: bool) -> dict[str, Build]:
@@ -473,6 +486,9 @@ SUBTRACTING: dict[str, Build] = {
     **_spreads(retracted=True),
 }
 """The forms over input that takes rows back; every other aggregate is computed again from the rows that stand."""
+
+CHANGING: dict[str, Build] = {"count": _subtracting_count, "count_if": _subtracting_count_if, "sum": _changing_sum}
+"""The forms of what rows that came and were taken back have changed: those that can be added up."""
 
 FORMS: dict[str, Build] = {
     "any": _same("bool_or"),
@@ -517,16 +533,18 @@ ORDER_SENSITIVE = frozenset(
 """Functions whose result hangs on the order of rows, unless WITHIN GROUP (ORDER BY …) settles it."""
 
 
-def form_of(call: Call, retracted: bool = False) -> Form | None:
+def form_of(call: Call, retracted: bool = False, changes: bool = False) -> Form | None:
     """Return the form of ``call``, or None when the window's rows must be kept for it.
 
     Args:
         call: the call.
         retracted: rows of the input can be taken back.
+        changes: where they can, it is of what has come and gone since the last pane, not of the rows that stand.
     """
     if (call.distinct and retracted) or call.rest:
         return None
-    build = (SUBTRACTING if retracted else OF_DISTINCT if call.distinct else FORMS).get(call.function)
+    over_changing = CHANGING if changes else SUBTRACTING
+    build = (over_changing if retracted else OF_DISTINCT if call.distinct else FORMS).get(call.function)
     return build(call) if build else None
 
 
@@ -597,12 +615,13 @@ class Decomposition:
         return any(f"p{i}" == self.rows and p.sql.startswith("collect_set(") for i, p in enumerate(self.partials))
 
 
-def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition:
+def decompose(calls: tuple[Call, ...], retracted: bool = False, changes: bool = False) -> Decomposition:
     """Take the aggregates of a block apart; argument SQL must be columns of the input relation (or constants).
 
     Args:
         calls: the aggregates.
         retracted: rows of the input can be taken back.
+        changes: see ``form_of``.
     """
     inputs: list[str] = []
     partials: list[Partial] = []
@@ -611,7 +630,7 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False) -> Decomposition
     fields: dict[str, str] = {}
     sets: dict[str, tuple[str, str, str]] = {}
     for position, call in enumerate(calls):
-        form = form_of(call, retracted)
+        form = form_of(call, retracted, changes)
         if form is None:
             finals.append(None)
             kept.append((position, _over_kept_rows(call)))

@@ -92,7 +92,7 @@ class WindowedQuery:
     @cached_property
     def parts(self) -> Decomposition:
         """Return the aggregates taken apart."""
-        return decompose(self.calls, self.retracted)
+        return decompose(self.calls, self.retracted, self.mode is Mode.DISCARDING)
 
     @cached_property
     def pending(self) -> tuple[Pending, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.query import Layer, Output
 from warehouse.errors import fail
-from warehouse.language.fragments import of
+from warehouse.language.fragments import Fragment, of, rewritten
 from warehouse.language.statements import QueryBlock
 from warehouse.planning import checks, scan
 from warehouse.planning.context import Context
@@ -65,7 +65,9 @@ def _only_subquery(text: Text, block: QueryBlock, inside: QueryBlock) -> str:
 
 
 def _expressions(text: Text, block: QueryBlock, inside: tuple[Output, ...], alias: str) -> list[str]:
+    """Return what the items are over the block inside; the alias of an earlier one stands for its expression."""
     out: list[str] = []
+    columns, aliases = {o.name.lower() for o in inside}, dict[str, Fragment]()
     for item in block.items:
         if item.star:
             written = item.expression.of(text.text).strip()
@@ -76,5 +78,10 @@ def _expressions(text: Text, block: QueryBlock, inside: tuple[Output, ...], alia
                 )  # fmt: skip
             out += [quote_name(o.name) for o in inside]
         else:
-            out.append(item.expression.of(text.text))
+            used = scan.operands(text.words(item.expression), aliases)
+            meant = rewritten(text.text, item.expression, [(s, "(" + aliases[name] + ")") for name, s in used])
+            out.append(meant.text)
+            name = (item.alias or "").strip("`").lower()
+            if name and name not in columns:
+                aliases.setdefault(name, meant)
     return out
