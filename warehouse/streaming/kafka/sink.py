@@ -109,6 +109,9 @@ class Sink:
             return
         try:
             self._open()
+            if self._sent > last:  # the folder is a copy, or an older one brought back
+                reason = f"step {self._sent} was sent to Kafka, and the newest here is {last}"
+                fail("WAREHOUSE_STEP_LOG_DAMAGED", folder=self.folder.name, file=MARK, reason=reason)
             done = max(noted, self._sent)
             for record in reversed(log.recent(last - done)):
                 if record.step > done and (record.panes or record.withdrawn):
