@@ -11,10 +11,9 @@ import pytest
 from tests.adaptive.conftest import settings
 from tests.soak import sampled
 from warehouse.adaptive.recording import Recording
-from warehouse.adaptive.rules import SETTING
 from warehouse.engine import Engine, WarehouseError
 
-OFF = {SETTING: "false"}
+OFF = {"warehouse.join.smallSideFirst": "false"}
 JOIN = "SELECT count(*), sum(i.id) FROM items i JOIN suppliers s ON i.supplier = s.supplier"
 RARE = f"{JOIN} WHERE s.address LIKE '%77'"
 COMMON = f"{JOIN} WHERE s.address NOT LIKE '%77'"
