@@ -74,7 +74,7 @@ class Panes:
             else:
                 version, added, gone = later
                 seen = in_place and version == before.version + 1
-                look = None if seen else self._layouts.look(session._jsparkSession, str(folder))
+                look = self._layouts.look(session._jsparkSession, str(folder)) if added and not seen else None
                 odd = strangers(look, session, added, distribution) if look else set()
                 found = replace(before, version=version, bad=tuple(sorted(set(before.bad) - gone | odd)))
             self._keep(folder, found)
