@@ -19,6 +19,7 @@ from tests.soak import soaked
 from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
+from warehouse.streaming.feeding.pace import Pacer
 from warehouse.streaming.tables.changing import Changing
 
 ALL = os.environ.get("ORACLE_ALL") == "1"
@@ -300,12 +301,20 @@ def test_rows_of_closed_windows_stay_late(rows: Rows, tmp_path: Path) -> None:
     assert rows(totals)[0] == {"hour": 0, "total": 5}
 
 
-def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path) -> None:
+def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running table runs on with the new query; one whose first step fails under it, with the old one."""
+    looked, rest = threading.Event(), Pacer.rest
+
+    def rests(*given: Any) -> None:
+        looked.set()
+        rest(*given)
+
+    monkeypatch.setattr(Pacer, "rest", rests)
     write(tmp_path / "in", *FIRST)
     stream(rows, "runs", tmp_path / "in")
     query = SUMS.replace("STREAM s", "STREAM runs")
     rows(f"CREATE STREAMING TABLE running AS {query}; START STREAMING TABLE running EVERY INTERVAL 1 HOUR")
+    assert looked.wait(60)  # or it would take the second file
     broken = query.replace("sum(d) AS total", "sum(d) AS total, raise_error(p) AS why")
     write(tmp_path / "in", *SECOND)
     entry = engine.catalog.streaming_table("replacing", "running")

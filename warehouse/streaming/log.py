@@ -22,7 +22,7 @@ from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
 from warehouse.streaming import faults
 
-FORMAT = 9
+FORMAT = 10
 LOOSE = 100
 """So many commit records, and up to twice as many, are files of their own; older ones are folded, so many to a file."""
 HISTORY = 1000
@@ -82,7 +82,8 @@ class Commit:
         early, on_time, behind: the panes by timing. withdrawn: panes taken back.
         lateness: how long after their timestamps the rows arrived, microseconds: see ``lateness.measures``; empty
             without rows that have one.
-        arrived: processing time of the newest rows, for the idle time-out.
+        arrived: per source number, processing time of its newest rows, or of the table's first where it has none yet,
+            for the idle time-out.
         lags: fields of ``lags.Lags``, where a trigger has a PERCENTILE.
         revision: of the table under which it was written.
         read: the rows of all steps so far. undrained: the watermark for the table's readers, whom a DRAIN of the table
@@ -92,7 +93,8 @@ class Commit:
     format 4 neither ``read`` nor ``undrained``, and before format 5 there are no slices: any window may be ``unfired``.
     Before format 6 the state has rows where it has sets now, and before format 9 where it has sums of squares and
     registers: ``State.check_format``. Before format 7 there are no ``groups``, and deltas are never ``folded-…``;
-    before format 8 ``lags`` do not say what they ``reached``.
+    before format 8 ``lags`` do not say what they ``reached``, and before format 10 ``arrived`` is one time for all
+    sources.
     """
 
     step: int
@@ -126,7 +128,7 @@ class Commit:
     lateness: tuple[int, ...] = ()
     state_bytes: int = 0
     seconds: float = 0.0
-    arrived: int | None = None
+    arrived: dict[str, int] = field(default_factory=dict)
     lags: dict[str, Any] = field(default_factory=dict)
     revision: int = 0
     read: int | None = None
@@ -300,7 +302,11 @@ class StepLog:
 def _record(found: dict, file: Path) -> Commit:
     if found.get("format", 0) > FORMAT:
         fail("WAREHOUSE_FOLDER_NEWER", folder=file.parent.parent, version=found["format"], known=FORMAT)
-    return Commit(**{**found, "deltas": tuple(found["deltas"]), "lateness": tuple(found.get("lateness", ()))})
+    arrived = found.get("arrived")
+    if not isinstance(arrived, dict):
+        arrived = {} if arrived is None else dict.fromkeys(found["watermarks"], arrived)
+    tuples = {name: tuple(found.get(name, ())) for name in ("deltas", "lateness")}
+    return Commit(**{**found, **tuples, "arrived": arrived})
 
 
 def _lines(file: Path) -> list[dict]:

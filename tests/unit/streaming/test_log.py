@@ -34,6 +34,17 @@ def test_records_of_format_1_are_read(tmp_path: Path) -> None:
     assert {name for name, value in shown.items() if value == "CAST(NULL AS bigint)"} == SINCE_2 - {"lateness"}
 
 
+@pytest.mark.parametrize(("arrived", "read"), [(7, {"0": 7, "1": 7}), (None, {})])
+def test_records_before_format_10_know_one_arrival_for_all_sources(
+    tmp_path: Path, arrived: int | None, read: dict[str, int]
+) -> None:
+    log = StepLog(tmp_path)
+    log.commit(Commit(1, 0, 10, 0, 5, watermarks={"0": 5, "1": 6}))
+    (file,) = log.commits.glob("*.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 9, "arrived": arrived}))
+    assert log.last().arrived == read
+
+
 def folded(log: StepLog, steps: int) -> StepLog:
     """Return a log of so many steps, of ten rows each, whose watermark is at ten times the step's number."""
     for number in range(1, steps + 1):

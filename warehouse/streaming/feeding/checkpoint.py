@@ -19,14 +19,19 @@ from pathlib import Path
 from typing import Any
 
 
+def newest_planned(checkpoint: Path) -> int | None:
+    """Return the number of the last micro-batch that was planned, run or not, None if none was."""
+    return max((int(f.name) for f in (checkpoint / "offsets").glob("*") if f.name.isdigit()), default=None)
+
+
 def forget_unplanned(checkpoint: Path) -> None:
     """Forget the entries of the sources' logs that no micro-batch covers.
 
     Args:
         checkpoint: the folder; it need not exist. No query may be running on it.
     """
-    batches = sorted(int(f.name) for f in (checkpoint / "offsets").glob("*") if f.name.isdigit())
-    lines = (checkpoint / "offsets" / str(batches[-1])).read_text().splitlines()[2:] if batches else []
+    planned = newest_planned(checkpoint)
+    lines = [] if planned is None else (checkpoint / "offsets" / str(planned)).read_text().splitlines()[2:]
     for log in (checkpoint / "sources").glob("*"):
         covered = _covered(lines[int(log.name)]) if log.name.isdigit() and int(log.name) < len(lines) else -1
         if covered is None:

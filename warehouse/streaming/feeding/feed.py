@@ -17,6 +17,7 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.streaming import faults
 from warehouse.streaming.feeding.arrivals import Arrivals, Frames
+from warehouse.streaming.feeding.checkpoint import newest_planned
 from warehouse.streaming.feeding.pace import Bound
 from warehouse.streaming.log import Commit, Intent, is_reached
 from warehouse.streaming.sources.replay import Recordings
@@ -47,10 +48,14 @@ class Feed:
         frames: opens the streaming frames of the table's sources, of which a step takes no more than a bound.
         upstream: returns the watermarks of the streaming tables it reads, by source number.
         recordings: opens the replays, or None when the sources are none.
+        is_read: says whether other streaming tables read this one.
     """
 
-    def __init__(self, runner: Runner, frames: Frames, upstream: Upstream, recordings: Callable[[], Recordings] | None):
-        self.runner, self.upstream, self.recordings = runner, upstream, recordings
+    def __init__(
+        self, runner: Runner, frames: Frames, upstream: Upstream, recordings: Callable[[], Recordings] | None,
+        is_read: Callable[[], bool],
+    ):  # fmt: skip
+        self.runner, self.upstream, self.recordings, self.is_read = runner, upstream, recordings, is_read
         self.query, self.log = runner.parts.query, runner.log
         self.arrivals = Arrivals(self.query.sources, frames, runner.parts.folder / "checkpoint")
         self._opened: Recordings | None = None
@@ -128,6 +133,7 @@ class Feed:
 
     def _arrived(self, given: dict[str, int], halt: Halt, bound: Bound | None, stays: bool) -> Iterator[Commit]:
         done: list[Commit] = []
+        planned = newest_planned(self.arrivals.checkpoint)
 
         def take(frames: list[DataFrame], number: int) -> None:
             last = self.log.last()
@@ -139,7 +145,9 @@ class Feed:
             if halt(done[-1] if done else None):
                 raise _Halted
             faults.passed("offered")
-            intent = Intent(last.step + 1, number, self._now(last), last.after, given=given)
+            # rows that were planned before are not all that an upstream's watermark of now speaks of
+            told = given if planned is None or number > planned else {}
+            intent = Intent(last.step + 1, number, self._now(last), last.after, given=told)
             done.append(self._step(intent, frames))
 
         with suppress(_Halted):
@@ -151,29 +159,33 @@ class Feed:
         yield from done
 
     def _due(self, given: dict[str, int]) -> Iterator[Commit]:
-        """Run a step without rows when a timer is due, or a watermark that moves without rows reaches a window."""
+        """Run a step without rows when a timer is due, or a watermark that moves without rows reaches a window.
+
+        One that reaches none is recorded where other tables read this one: it is their watermark too.
+        """
         last = self.log.last()
         clock = self._now(last)
-        if last.step == 0 or self.query.windowed is None:
-            return
-        moved = dict(given)
-        for number, source in enumerate(self.query.sources):
-            patience = source.entry.idle_timeout if isinstance(source.entry, StreamEntry) else None
-            if not patience or source.watermark is None or last.arrived is None:
-                continue
-            if clock - last.arrived >= patience:
-                moved[str(number)] = clock - source.watermark[1]
-        after = max(
-            last.after,
-            min(max(w, moved.get(n, BEGINNING)) for n, w in last.watermarks.items()) if last.watermarks else BEGINNING,
-        )
+        intent = Intent(last.step + 1, None, clock, last.after, given=given | self._idle(last, clock))
+        _, after = self.runner.parts.watermarks(intent, last, [])
 
         def is_due(record: Commit) -> bool:
             passed = after > last.after and is_reached(record.due_watermark, after)
             return passed or is_reached(record.due_clock, clock)
 
         if is_due(last) and is_due(self.runner.dues(last)):
-            yield self._step(Intent(last.step + 1, None, clock, last.after, given=moved), None)
+            yield self._step(intent, None)
+        elif after > last.after and self.is_read():
+            yield self.runner.pass_by(intent, last)
+
+    def _idle(self, last: Commit, clock: int) -> dict[str, int]:
+        """Return the watermarks, by source number, of the sources without rows for as long as their time-out."""
+        found = {}
+        for number, source in enumerate(self.query.sources):
+            patience = source.entry.idle_timeout if isinstance(source.entry, StreamEntry) else None
+            arrived = last.arrived.get(str(number))
+            if patience and source.watermark and arrived is not None and clock - arrived >= patience:
+                found[str(number)] = clock - source.watermark[1]
+        return found
 
     # ------------------------------------------------------------------ replay
 

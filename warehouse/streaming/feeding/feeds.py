@@ -111,7 +111,10 @@ class Feeds:
             most = None if any(isinstance(s.entry, StreamingTableEntry) for s in bound.sources) else most
             return [self._frame(runner.parts.session, s, most) for s in bound.sources]
 
-        return Feed(runner, frames, lambda: self._upstream(bound), recordings)
+        def is_read() -> bool:
+            return bool(self.catalog.readers_of(entry.qualified))
+
+        return Feed(runner, frames, lambda: self._upstream(bound), recordings, is_read)
 
     def _frame(self, session: SparkSession, source: StreamSource, most: Bound | None) -> DataFrame:
         """Return a source as a streaming frame in the layout of ``streaming.layout``, a step bounded by ``most``."""

@@ -132,9 +132,13 @@ class Pacer:
         return self.stop.is_set() or self._left
 
     def rest(self, commits: list[Commit], spent: float) -> None:
-        """Rest after a look that gave ``commits`` and took ``spent`` seconds, unless it left rows for a new bound."""
+        """Rest after a look that gave ``commits`` and took ``spent`` seconds, unless it left rows for a new bound.
+
+        Records in which nothing but the watermark moves, which take no time, are no reason to look again soon.
+        """
         if self._left:
             self._left = False
             return
-        self.pace = self.pace.stepped(commits[-1].seconds, more=False) if commits else self.pace.rested()
+        took = [commit.seconds for commit in commits if commit.seconds]
+        self.pace = self.pace.stepped(took[-1], more=False) if took else self.pace.rested()
         self.stop.wait(self.pace.rest(spent))

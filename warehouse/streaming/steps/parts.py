@@ -56,6 +56,11 @@ class Parts:
         after = max(intent.before, min(found.values(), default=BEGINNING))
         return found, END if intent.drain else after
 
+    def arrived(self, intent: Intent, last: Commit, seen: list[Seen]) -> dict[str, int]:
+        """Return when rows of each source came last, as of a step: see ``Commit.arrived``."""
+        before = last.arrived or {str(number): intent.now for number, _ in enumerate(seen)}
+        return before | {str(number): intent.now for number, its in enumerate(seen) if its.rows}
+
     def set_aside(
         self, frames: list[DataFrame] | None, relations: Relations, intent: Intent, seen: list[Seen],
         untimed: dict[str, int],

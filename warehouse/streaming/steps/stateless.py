@@ -54,5 +54,5 @@ class Stateless:
             step=intent.step, batch=intent.batch if intent.batch is not None else last.batch, now=intent.now,
             before=intent.before, after=after, watermarks=watermarks, drained=last.drained or intent.drain,
             rows=sum(s.rows for s in seen), finished=0, bad=bad, panes=made["insert"], withdrawn=made["delete"],
-            arrived=intent.now if frames is not None else last.arrived,
+            arrived=parts.arrived(intent, last, seen),
         )  # fmt: skip

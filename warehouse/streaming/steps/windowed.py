@@ -77,7 +77,7 @@ class Read:
     new: Grouped
     watermarks: dict[str, int]
     lags: Lags
-    arrived: int | None
+    arrived: dict[str, int]
     clock: Clock
     small: bool
     few: int
@@ -146,7 +146,8 @@ class Windowed:
         )
         little = new.held and last.panes <= SMALL_PART and last.state_bytes <= LITTLE_STATE
         few = SMALL_PART if small and little else 0
-        return Read(new, watermarks, lags, intent.now if frames is not None else last.arrived, clock, small, few)
+        arrivals = self.parts.arrived(intent, last, new.seen)
+        return Read(new, watermarks, lags, arrivals, clock, small, few)
 
     def _held(self, arrived: Arrived, thin: bool) -> Grouped:
         """Group rows that are few by what the last step was like; as many, where they turn out to be."""
