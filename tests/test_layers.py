@@ -1,4 +1,4 @@
-"""The maps in the docstrings of ``warehouse`` and of ``warehouse.streaming`` are true: who imports whom.
+"""The maps in the docstrings of ``warehouse`` and of its packages of packages are true: who imports whom.
 
 A row of the map may import what its last column names, and what those may import in turn; nobody reaches
 through ``engine`` to what it composes. Places in one row may import each other; a row that imports nothing
@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 
 import warehouse
+import warehouse.planning
 import warehouse.streaming
 
 COMPOSER = "engine"
@@ -90,7 +91,9 @@ def places(package: ModuleType) -> dict[str, list[Path]]:
     return found
 
 
-MAPPED = [(package, place) for package in (warehouse, warehouse.streaming) for place in places(package)]
+MAPPED = [
+    (package, place) for package in (warehouse, warehouse.planning, warehouse.streaming) for place in places(package)
+]
 
 
 @pytest.mark.parametrize(("package", "place"), MAPPED, ids=[f"{package.__name__}.{place}" for package, place in MAPPED])

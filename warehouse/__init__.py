@@ -33,7 +33,7 @@ project, server, cli  front doors; they use ``engine`` alone: projects, the endp
                       engine in the background, the command line and its prompt
 ====================  ======================================================================  ==================
 
-``tests/test_layers.py`` holds this table to the code, and the one in ``streaming``.
+``tests/test_layers.py`` holds this table to the code, and those in ``planning`` and in ``streaming``.
 
 The hardest case, on one page
 -----------------------------
@@ -61,9 +61,10 @@ sessions that were emitted, and the process is killed while the panes are writte
 
 A query that takes another one's place
 --------------------------------------
-``planning.replacement`` compares the two, in the words of ``planning.canonical``, and gives the verdict. To continue,
-``dataflow.carry`` renders SQL that makes the new state of the old one, ``streaming.tables.carrying`` writes it as the
-base of a step of a later *revision*, and the catalog's entry, which names that revision, is the one write that counts.
+``planning.replacing.replacement`` compares the two, in the words of its neighbor ``canonical``, and gives the verdict.
+To continue, ``dataflow.carry`` renders SQL that makes the new state of the old one, ``streaming.tables.carrying``
+writes it as the base of a step of a later *revision*, and the catalog's entry, which names that revision, is the one
+write that counts.
 """
 
 __version__ = "0.1.0"

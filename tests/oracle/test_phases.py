@@ -16,7 +16,7 @@ from warehouse.dataflow.triggers import Kind, Node, Own
 from warehouse.errors import SourceText
 from warehouse.language.parser import parse
 from warehouse.language.statements import QueryStatement
-from warehouse.planning.windowing import Resolve, planned_trigger
+from warehouse.planning.windows.windowing import Resolve, planned_trigger
 
 PROGRAMS = 10 * int(os.environ.get("ORACLE_PROGRAMS", "60"))
 

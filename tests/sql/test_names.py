@@ -14,7 +14,7 @@ import pytest
 from tests.soak import sampled
 from tests.statements import Rows, rows_of
 from warehouse.engine import WarehouseError
-from warehouse.planning import render
+from warehouse.planning.queries import render
 
 CLAUSE = " WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
 

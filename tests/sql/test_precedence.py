@@ -9,8 +9,8 @@ import pytest
 from tests.statements import rows_of
 from warehouse.engine import Engine
 from warehouse.language.tokens import tokenize
-from warehouse.planning import scan
-from warehouse.planning.precedence import occurrences
+from warehouse.planning.words import scan
+from warehouse.planning.words.precedence import occurrences
 
 BINARY = ["*", "/", "%", "DIV", "+", "-", "||", "&", "^", "|", "=", "<=>", "<>", "<", ">=", "AND", "OR"]
 OPERANDS = (

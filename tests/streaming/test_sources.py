@@ -10,7 +10,7 @@ import pytest
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream
-from warehouse.planning import streams
+from warehouse.planning.streams import streams
 from warehouse.streaming.delta import bad_rows
 from warehouse.streaming.sources import ddl, paths, replay, sources
 

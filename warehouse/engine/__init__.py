@@ -27,7 +27,7 @@ from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.language.words import words_of_ours
-from warehouse.planning.standing import OF_PROJECT, Standing
+from warehouse.planning.replacing.standing import OF_PROJECT, Standing
 
 __all__ = [
     "OF_PROJECT",

@@ -23,10 +23,10 @@ from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
 from warehouse.language.statements import ShowObjects
 from warehouse.ml.learning import Learning
 from warehouse.planning import plans
-from warehouse.planning.explain import losses
-from warehouse.planning.replacement import Outcome
-from warehouse.planning.schemas import Held
-from warehouse.planning.streams import RESERVED_PREFIX, matching
+from warehouse.planning.explaining.explain import losses
+from warehouse.planning.plans import Held
+from warehouse.planning.replacing.replacement import Outcome
+from warehouse.planning.streams.streams import RESERVED_PREFIX, matching
 from warehouse.streaming.log import step_log
 from warehouse.streaming.sources import ddl
 

@@ -14,8 +14,8 @@ from warehouse.execution.results import Report, Result
 from warehouse.language.parser import parse
 from warehouse.language.split import split
 from warehouse.planning import plans
-from warehouse.planning.standing import Standing
-from warehouse.planning.streams import RESERVED_PREFIX
+from warehouse.planning.replacing.standing import Standing
+from warehouse.planning.streams.streams import RESERVED_PREFIX
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -22,12 +22,12 @@ from warehouse.language.view_scope import view_scope
 from warehouse.ml.learning import Learning
 from warehouse.planning import plans
 from warehouse.planning.context import Context
-from warehouse.planning.continued import as_kept
-from warehouse.planning.lower import Relations, bound_query, plan
-from warehouse.planning.render import FunctionRelation
-from warehouse.planning.replacement import Outcome
-from warehouse.planning.standing import Standing, standing
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.lowering.lower import Relations, bound_query, plan
+from warehouse.planning.queries.render import FunctionRelation
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.replacing.continued import as_kept
+from warehouse.planning.replacing.replacement import Outcome
+from warehouse.planning.replacing.standing import Standing, standing
 from warehouse.streaming.log import table_folder
 from warehouse.streaming.sources import ddl
 from warehouse.streaming.sources.ddl import Acting

@@ -17,7 +17,7 @@ from warehouse.engine.planner import Planner
 from warehouse.execution import frames
 from warehouse.execution.functions import serve
 from warehouse.ml.learning import Learning
-from warehouse.planning.predictions import function_name
+from warehouse.planning.models.predictions import function_name
 from warehouse.storage.tables import KeptTables
 from warehouse.streaming.feeding.common import Common
 from warehouse.streaming.tables.tables import StreamingTables

@@ -17,7 +17,7 @@ from warehouse.errors import fail
 from warehouse.ml.preparation import any_missing, is_missing, must_be_there
 from warehouse.ml.stages import Facts
 from warehouse.planning.algorithms import Kind, Role
-from warehouse.planning.training import LABEL, Prepared, Training
+from warehouse.planning.models.training import LABEL, Prepared, Training
 
 FRACTION = 1e-9
 FEW = 1000

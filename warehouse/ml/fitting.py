@@ -17,8 +17,8 @@ from warehouse.ml.preparation import Recipe, recipe_of
 from warehouse.ml.stages import Facts, Stage, stages
 from warehouse.ml.watch import Watch
 from warehouse.planning.algorithms import snake
-from warehouse.planning.arguments import advice
-from warehouse.planning.training import Search, Training
+from warehouse.planning.models.arguments import advice
+from warehouse.planning.models.training import Search, Training
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ from warehouse.ml.stages import Facts, instance, stages
 from warehouse.ml.watch import Watch
 from warehouse.planning import plans
 from warehouse.planning.algorithms import Role, snake
-from warehouse.planning.arguments import shown
-from warehouse.planning.explain_training import reads_once
-from warehouse.planning.predictions import CONTENTS
-from warehouse.planning.training import SEED, OwnStep, Step, Training
+from warehouse.planning.explaining.explain_training import reads_once
+from warehouse.planning.models.arguments import shown
+from warehouse.planning.models.predictions import CONTENTS
+from warehouse.planning.models.training import SEED, OwnStep, Step, Training
 
 
 @dataclass(frozen=True)

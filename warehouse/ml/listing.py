@@ -10,7 +10,7 @@ from warehouse.errors import Span, without_secrets
 from warehouse.execution.results import DESCRIBED, Listing
 from warehouse.ml.library import SparkLibrary
 from warehouse.planning.algorithms import Algorithm, Role, snake
-from warehouse.planning.streams import matching
+from warehouse.planning.streams.streams import matching
 
 
 def models(entries: Iterable[ModelEntry], pattern: str | None) -> Listing:

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import Pairs
 from warehouse.ml.preparation import Recipe
-from warehouse.planning.training import LABEL
+from warehouse.planning.models.training import LABEL
 
 BINARY = ("areaUnderROC", "areaUnderPR")
 CLASSES = ("accuracy", "f1", "weightedPrecision", "weightedRecall")

@@ -29,7 +29,7 @@ from warehouse.ml import metrics
 from warehouse.ml.preparation import Recipe, any_missing, dense_at_once, for_sql, must_be_there, refusal, working
 from warehouse.ml.row_functions import RowFunctions
 from warehouse.planning.algorithms import Kind, kind_of, snake
-from warehouse.planning.predictions import METRICS, Evaluation, function_name
+from warehouse.planning.models.predictions import METRICS, Evaluation, function_name
 
 
 class StoredModels:

@@ -18,7 +18,7 @@ from warehouse.catalog.entries import quote_name
 from warehouse.execution.spark_errors import raising
 from warehouse.language.literals import string_literal
 from warehouse.planning.algorithms import Kind
-from warehouse.planning.training import LABEL, RATING, Prepared, Training
+from warehouse.planning.models.training import LABEL, RATING, Prepared, Training
 
 MOST_DIMENSIONS = 1000
 """A vector of more dimensions, which is mostly zeros, does not become an array."""

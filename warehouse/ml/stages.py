@@ -10,7 +10,7 @@ from pyspark.ml.feature import Imputer, OneHotEncoder, StringIndexer, VectorAsse
 
 from warehouse.ml.library import classes
 from warehouse.planning.algorithms import Kind
-from warehouse.planning.training import Assembly, Step, Training
+from warehouse.planning.models.training import Assembly, Step, Training
 
 
 @dataclass(frozen=True)

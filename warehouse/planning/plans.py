@@ -10,11 +10,13 @@ from warehouse.language.fragments import Fragment
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, Generate, Name, ShowObjects
 from warehouse.planning.algorithms import Algorithm
 from warehouse.planning.distribution import Keeping
-from warehouse.planning.predictions import Evaluation
-from warehouse.planning.replacement import Verdict
-from warehouse.planning.schemas import Held
-from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.planning.training import Training
+from warehouse.planning.models.predictions import Evaluation
+from warehouse.planning.models.training import Training
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.replacing.replacement import Verdict
+
+Held = tuple[StreamingTableEntry | StreamEntry | ViewEntry | ModelEntry, ...]
+"""What goes with a schema that is dropped, readers before what they read."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pyspark.sql.types import StructType
 
 from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.execution.spark_errors import raising
-from warehouse.planning.streams import RESERVED_PREFIX
+from warehouse.planning.streams.streams import RESERVED_PREFIX
 
 BAD = f"{RESERVED_PREFIX}bad"
 """STRING: the text of a record that did not parse, else NULL."""

@@ -11,9 +11,9 @@ from warehouse.dataflow.windows import Fixed, Global, Sessions, Sliding
 from warehouse.errors import SourceText
 from warehouse.language.parser import parse
 from warehouse.language.statements import Mode, QueryStatement
-from warehouse.planning.explain import live_windows
-from warehouse.planning.firing import fires_lines, tree_lines, trigger_warnings
-from warehouse.planning.windowing import Resolve, planned_trigger
+from warehouse.planning.explaining.explain import live_windows
+from warehouse.planning.windows.firing import fires_lines, tree_lines, trigger_warnings
+from warehouse.planning.windows.windowing import Resolve, planned_trigger
 
 MINUTE = 60_000_000
 DAY = 1440 * MINUTE

@@ -11,10 +11,11 @@ from warehouse.errors import SourceText, Span, WarehouseError
 from warehouse.language.fragments import of
 from warehouse.language.parser import parse
 from warehouse.language.statements import Generate
-from warehouse.planning import explain, plans
+from warehouse.planning import plans
 from warehouse.planning.algorithms import Algorithm, Kind, Parameter, Role
-from warehouse.planning.generate import Source, bind
-from warehouse.planning.training import LABEL, Training
+from warehouse.planning.explaining import explain
+from warehouse.planning.models.generate import Source, bind
+from warehouse.planning.models.training import LABEL, Training
 
 COLUMNS = (
     Column("age", "int"), Column("country", "string"), Column("paid", "boolean"), Column("spots", "array<double>"),

@@ -18,10 +18,10 @@ from warehouse.dataflow.windows import Fixed, Sessions, Window
 from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import of
 from warehouse.language.statements import Mode, Name, StreamReference
-from warehouse.planning.continued import as_kept, reordered
-from warehouse.planning.replacement import Outcome, Verdict, Version, harm, judge, with_readers
-from warehouse.planning.sources import SourceKind, StreamSource
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.replacing.continued import as_kept, reordered
+from warehouse.planning.replacing.replacement import Outcome, Verdict, Version, harm, judge, with_readers
+from warehouse.planning.streams.sources import SourceKind, StreamSource
 
 HOUR = 3_600_000_000
 DAY = 24 * HOUR

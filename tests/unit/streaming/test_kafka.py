@@ -71,7 +71,7 @@ def test_a_step_that_is_run_again_reads_what_its_end_says_whatever_its_start_is_
 
 
 def test_a_worker_knows_the_columns_of_a_record_as_the_planner_does():
-    from warehouse.planning.kafka import HEADERS, RECORD
+    from warehouse.planning.streams.kafka import HEADERS, RECORD
     from warehouse.streaming.kafka import source as kafka_source
 
     assert kafka_source.RAW.lower() == ", ".join(f"{c.name} {c.type}" for c in RECORD).lower()

@@ -9,7 +9,7 @@ from warehouse.catalog.entries import Column
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.execution.types import type_text
 from warehouse.language.parser import parse
-from warehouse.planning.streams import (
+from warehouse.planning.streams.streams import (
     column_names,
     column_place,
     description,

@@ -5,7 +5,7 @@ import pytest
 
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import WarehouseError
-from warehouse.planning.streams import step_length
+from warehouse.planning.streams.streams import step_length
 from warehouse.streaming.sources.replay import Schedule, read_moves, watermark_option
 
 MINUTE = 60_000_000

@@ -24,7 +24,7 @@ from warehouse.catalog.entries import Column, StreamingTableEntry, quote_name
 from warehouse.catalog.store import file_stem
 from warehouse.language.fragments import of
 from warehouse.planning.context import Analyzer
-from warehouse.planning.streams import empty_relation
+from warehouse.planning.streams.streams import empty_relation
 from warehouse.streaming.delta import delta_tables, upkeep
 from warehouse.streaming.layout import BAD, POSITION, WHY, free_name, quoted, schema_of
 

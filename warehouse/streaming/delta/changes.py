@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
 from warehouse.execution.frames import figures
-from warehouse.planning.sources import StreamSource
+from warehouse.planning.streams.sources import StreamSource
 from warehouse.streaming.delta import panes
 from warehouse.streaming.delta.delta_tables import UNBOUNDED
 from warehouse.streaming.log import table_folder

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.times import Clock, bound_timestamp
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming.delta import delta_tables, panes
 from warehouse.streaming.layout import free_name, schema_of
 

@@ -20,8 +20,8 @@ from warehouse.catalog.store import write_atomically
 from warehouse.dataflow.state_columns import content_types, out_type
 from warehouse.errors import fail
 from warehouse.execution.types import type_text
-from warehouse.planning.sources import SourceKind, StreamSource
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.streams.sources import SourceKind, StreamSource
 from warehouse.streaming.delta import delta_tables, late_table
 
 _FILE = "types.json"

@@ -19,8 +19,8 @@ from warehouse.catalog.entries import StreamEntry
 from warehouse.execution import callbacks
 from warehouse.execution.micro_batches import StandingQuery, query_of_all
 from warehouse.execution.types import type_text
-from warehouse.planning.sources import StreamSource
-from warehouse.planning.streams import FILE_FORMATS
+from warehouse.planning.streams.sources import StreamSource
+from warehouse.planning.streams.streams import FILE_FORMATS
 from warehouse.streaming.feeding.checkpoint import forget_aged, forget_unplanned
 from warehouse.streaming.feeding.pace import Bound
 from warehouse.streaming.kafka.offsets import is_behind

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.catalog.store import Catalog
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming.delta.placement import Keeper
 from warehouse.streaming.log import Commit
 

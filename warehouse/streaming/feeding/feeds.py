@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry
 from warehouse.errors import fail
-from warehouse.planning.sources import SourceKind, StreamSource
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.streams.sources import SourceKind, StreamSource
 from warehouse.streaming.delta import changes, late_table, widened
 from warehouse.streaming.delta.late_table import LateTable
 from warehouse.streaming.feeding.common import Common

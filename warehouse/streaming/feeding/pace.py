@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import StreamEntry
-from warehouse.planning.streams import FILE_FORMATS
+from warehouse.planning.streams.streams import FILE_FORMATS
 from warehouse.streaming.log import Commit
 
 ROWS, BYTES = 25_000, 4 * 1024 * 1024

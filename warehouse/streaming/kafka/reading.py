@@ -18,7 +18,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.errors import fail
-from warehouse.planning.kafka import HEADERS, OF_RECORD, OPTIONS, RECORD
+from warehouse.planning.streams.kafka import HEADERS, OF_RECORD, OPTIONS, RECORD
 from warehouse.streaming.kafka import avro_values
 from warehouse.streaming.kafka import client as kafka_client
 from warehouse.streaming.kafka.offsets import LOST

@@ -22,9 +22,9 @@ from warehouse.catalog.store import write_atomically
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStreamingTable
-from warehouse.planning.kafka import SERVERS
-from warehouse.planning.options import key_span
-from warehouse.planning.sources import PANE_COLUMNS
+from warehouse.planning.streams.kafka import SERVERS
+from warehouse.planning.streams.options import key_span
+from warehouse.planning.streams.sources import PANE_COLUMNS
 from warehouse.streaming import faults
 from warehouse.streaming.delta import panes
 from warehouse.streaming.kafka import client as kafka_client

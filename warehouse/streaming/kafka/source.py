@@ -24,7 +24,7 @@ from warehouse.streaming.kafka.offsets import LOST, Lost, Marks, Offsets, Place,
 NAME = "warehouse_kafka"
 RAW = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT"
 HEADERS = "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
-"""The columns of Spark's connector; a test holds them to ``planning.kafka``, which a worker need not load."""
+"""The columns of Spark's connector; a test holds them to ``planning.streams.kafka``, which a worker need not load."""
 
 
 class KafkaSource(DataSource):

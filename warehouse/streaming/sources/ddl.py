@@ -19,9 +19,9 @@ from warehouse.execution.analyzer import relation_kind
 from warehouse.execution.results import DESCRIBED, STREAMS, Listing
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, ShowObjects
-from warehouse.planning import streams
-from warehouse.planning.canonical import canonical
-from warehouse.planning.streams import StreamPlan
+from warehouse.planning.replacing.canonical import canonical
+from warehouse.planning.streams import streams
+from warehouse.planning.streams.streams import StreamPlan
 from warehouse.streaming.delta import bad_rows
 from warehouse.streaming.sources import new_stream, sources
 from warehouse.streaming.sources.sources import quoted

@@ -16,8 +16,8 @@ from warehouse.catalog.entries import Column, Pairs, StreamEntry, qualified, quo
 from warehouse.catalog.here import here
 from warehouse.errors import Diagnostic, WarehouseError, fail
 from warehouse.execution.spark_errors import translate
-from warehouse.planning import streams
-from warehouse.planning.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
+from warehouse.planning.streams import streams
+from warehouse.planning.streams.streams import FILE_FORMATS, RECORD_FORMATS, WITH_PATH, StreamPlan, column_names
 from warehouse.streaming.kafka import reading as kafka
 from warehouse.streaming.sources import replay, sources
 from warehouse.streaming.sources.paths import check_path, literal_path, path_exists

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from warehouse.catalog.entries import StreamEntry
 from warehouse.errors import Span, fail
-from warehouse.planning.streams import FILE_FORMATS
+from warehouse.planning.streams.streams import FILE_FORMATS
 
 _WILD = r"[\\\[\]{}*?]"
 

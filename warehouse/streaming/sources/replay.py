@@ -31,7 +31,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
-from warehouse.planning.streams import step_length
+from warehouse.planning.streams.streams import step_length
 from warehouse.streaming.layout import ARRIVAL_IS_NULL, WHY
 from warehouse.streaming.sources.paths import check_path
 from warehouse.streaming.sources.sources import ARRIVAL, BAD, arrives_at, batch_frame, quoted

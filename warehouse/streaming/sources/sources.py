@@ -23,7 +23,7 @@ from warehouse.catalog.store import file_stem
 from warehouse.errors import fail
 from warehouse.execution.types import type_text
 from warehouse.language.literals import string_literal
-from warehouse.planning.streams import (
+from warehouse.planning.streams.streams import (
     FILE_FORMATS,
     FILE_STREAM_OPTIONS,
     RECORD_FORMATS,

@@ -13,8 +13,8 @@ from warehouse.dataflow.times import is_in_time
 from warehouse.execution.frames import Measured, figures
 from warehouse.execution.relations import Plans, Relations
 from warehouse.language.literals import string_literal
-from warehouse.planning.sources import SourceKind, StreamSource
-from warehouse.planning.streaming_query import StreamingQuery, source_view
+from warehouse.planning.queries.streaming_query import StreamingQuery, source_view
+from warehouse.planning.streams.sources import SourceKind, StreamSource
 from warehouse.streaming.delta import panes
 from warehouse.streaming.layout import OFFSETS_LOST, WHY
 from warehouse.streaming.sources import sources

@@ -9,7 +9,7 @@ from warehouse.dataflow import lateness
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
 from warehouse.execution.relations import Relations
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming.delta import delta_tables
 from warehouse.streaming.delta.appends import Appends
 from warehouse.streaming.delta.late_table import FOLDER, LateTable

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from warehouse.catalog.entries import StreamingTableEntry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.execution.relations import Plans, Relations
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming.delta.appends import Appends
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.steps import rejected

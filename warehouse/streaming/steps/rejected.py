@@ -11,8 +11,8 @@ from warehouse.catalog.entries import StreamingTableEntry, quote_name
 from warehouse.dataflow import partials
 from warehouse.dataflow.windows import Sessions, Window
 from warehouse.execution.relations import Relations
-from warehouse.planning.sources import StreamSource
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.streams.sources import StreamSource
 from warehouse.streaming import faults
 from warehouse.streaming.delta import bad_rows
 from warehouse.streaming.layout import OFFSETS_LOST

@@ -23,7 +23,7 @@ from warehouse.dataflow.times import BEGINNING
 from warehouse.errors import fail
 from warehouse.execution.relations import Plans
 from warehouse.execution.spark_errors import RAISED
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming import faults
 from warehouse.streaming.delta import changes, joined, upkeep
 from warehouse.streaming.delta.appends import Appends

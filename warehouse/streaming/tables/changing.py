@@ -10,7 +10,7 @@ from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.execution.spark_errors import RAISED, is_disk_full, translate
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming import faults
 from warehouse.streaming.delta import delta_tables, late_table, widened
 from warehouse.streaming.delta.late_table import LateTable

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from warehouse.catalog.entries import StreamingTableEntry, quote_name
 from warehouse.errors import fail
-from warehouse.planning.streaming_query import StreamingQuery
+from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming import faults
 from warehouse.streaming.delta import bad_rows, delta_tables, panes
 from warehouse.streaming.feeding.common import Common

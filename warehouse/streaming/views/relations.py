@@ -18,10 +18,10 @@ from warehouse.errors import WarehouseError, fail
 from warehouse.language.fragments import of
 from warehouse.language.statements import TableFunction
 from warehouse.planning.context import Context
-from warehouse.planning.render import FunctionRelation
-from warehouse.planning.sources import SourceKind, StreamSource
-from warehouse.planning.streaming_query import StreamingQuery
-from warehouse.planning.streams import empty_relation
+from warehouse.planning.queries.render import FunctionRelation
+from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.streams.sources import SourceKind, StreamSource
+from warehouse.planning.streams.streams import empty_relation
 from warehouse.streaming.delta import bad_rows, delta_tables, panes
 from warehouse.streaming.delta.late_table import FOLDER, LateTable
 from warehouse.streaming.kafka import reading as kafka

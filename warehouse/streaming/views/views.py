@@ -23,7 +23,7 @@ from warehouse.execution.analyzer import temporary_view
 from warehouse.language.parser import parse
 from warehouse.language.statements import Explain, Generate, Name, QueryShape, QueryStatement, Statement
 from warehouse.language.view_scope import view_scope
-from warehouse.planning.generate import source_of
+from warehouse.planning.models.generate import source_of
 from warehouse.streaming.delta import bad_rows, delta_tables
 from warehouse.streaming.log import step_log, table_folder
 

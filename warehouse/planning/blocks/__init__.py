@@ -1,0 +1,1 @@
+"""One query block with clauses of ours: its words looked up and judged by Spark, then taken apart or assigned."""

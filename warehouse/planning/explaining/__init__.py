@@ -1,0 +1,1 @@
+"""What EXPLAIN says of our own: plans, windowed blocks and streaming tables, GENERATE."""

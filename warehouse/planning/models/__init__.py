@@ -1,0 +1,1 @@
+"""GENERATE bound to the steps that train a model, and models asked by SQL functions."""
