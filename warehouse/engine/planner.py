@@ -22,7 +22,9 @@ from warehouse.language.view_scope import view_scope
 from warehouse.ml.learning import Learning
 from warehouse.planning import plans
 from warehouse.planning.context import Context
-from warehouse.planning.lowering.lower import Relations, bound_query, plan
+from warehouse.planning.lowering.lower import plan
+from warehouse.planning.lowering.relations import Relations
+from warehouse.planning.lowering.tables import bound_query
 from warehouse.planning.queries.render import FunctionRelation
 from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.planning.replacing.continued import as_kept

@@ -1,0 +1,202 @@
+"""Spark's own statements: handed on as they are written, or with what is ours in them replaced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from warehouse.catalog.entries import ViewEntry, qualified
+from warehouse.errors import SourceText, Span, WarehouseError, fail, without_secrets
+from warehouse.language.fragments import Fragment, of, quoted, rewritten
+from warehouse.language.literals import split_name, string_literal
+from warehouse.language.parser import parse
+from warehouse.language.statements import Name, QueryStatement, SparkStatement
+from warehouse.language.tokens import tokenize
+from warehouse.language.view_scope import view_scope
+from warehouse.planning import distribution, plans
+from warehouse.planning.context import Context
+from warehouse.planning.lowering.relations import Relations
+from warehouse.planning.lowering.schemas import dropped_with
+from warehouse.planning.models.predictions import refuse_in_view
+from warehouse.planning.queries.expand import pointed_back
+from warehouse.planning.queries.render import Writer
+from warehouse.planning.words.named_windows import next_use, written_out
+
+NAMES_NEW = ("CREATE", "REPLACE")
+
+_READS_ONLY = (
+    "SELECT",
+    "DESCRIBE",
+    "DESC",
+    "SHOW",
+    "EXPLAIN",
+    "WITH",
+    "FROM",
+    "VALUES",
+    "CACHE",
+    "UNCACHE",
+    "REFRESH",
+    "ANALYZE",
+    "",
+)
+
+_WRITES = (
+    "CREATE TABLE", "REPLACE TABLE", "INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "TRUNCATE TABLE", "OPTIMIZE",
+    "RESTORE", "ALTER TABLE", "VACUUM", "COMMENT", "REORG",
+)  # fmt: skip
+"""The verbs that may put rows into a table, say how it is kept, or begin another version of it."""
+
+_COUNTS = {
+    "DELETE": ("num_affected_rows",),
+    "UPDATE": ("num_affected_rows",),
+    "MERGE": ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"),
+    "OPTIMIZE": ("path", "metrics"),
+    "REORG": ("path", "metrics"),
+    "VACUUM": ("path",),
+    "RESTORE": (
+        "table_size_after_restore", "num_of_files_after_restore", "num_removed_files", "num_restored_files",
+        "removed_files_size", "restored_files_size",
+    ),
+}  # fmt: skip
+"""The columns of what Delta answers to a statement that changes rows or files."""
+
+
+def passed_through(context: Context, statement: SparkStatement) -> plans.RunSpark:
+    """Return the plan of a statement that holds nothing of ours; it may name what is."""
+    source = statement.source
+    if statement.verb == "SHOW CREATE" and (made := _as_made(context, statement.target)):
+        return plans.RunSpark(source, of(f"SELECT {string_literal(made)} AS createtab_stmt"))
+    forget = checked_target(context, statement.verb, statement.target)
+    keep = None
+    if forget and statement.verb == "ALTER VIEW" and statement.target:
+        forget, keep = _altered(context, statement, statement.target, forget)
+    keeping, edits = _keeping(context, statement.source, statement.verb, statement.target)
+    whole = rewritten(source.text, Span(0, len(source.text)), edits)
+    target = statement.target.last if statement.target else None
+    drops = dropped_with(context, statement)
+    reshapes = statement.target if _reshapes(statement) else None
+    return plans.RunSpark(
+        source, whole, target, keep_view=keep, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes,
+        lists=statement.verb.startswith("SHOW"), counts=_COUNTS.get(statement.verb, ()),
+    )  # fmt: skip
+
+
+def rewritten_query(context: Context, statement: QueryStatement, relations: Relations) -> plans.RunSpark:
+    """Return the plan of a statement whose query holds something of ours, replaced in its text."""
+    source = statement.source
+    forget = checked_target(context, statement.verb, statement.target)
+    _refuse_keeping(statement)
+    whole = Span(0, len(source.text))
+    writer = relations.writer(context, source, statement.query)
+    if next_use(writer.text):
+        plain, way = written_out(statement)
+        try:
+            planned = rewritten_query(context, plain, relations)
+        except WarehouseError as error:
+            raise pointed_back(error, way, source) from None
+        keep = planned.keep_view and replace(planned.keep_view, text=source.text)
+        return replace(planned, source=source, fragment=planned.fragment.through(way), keep_view=keep)
+    keeping, edits = _keeping(context, source, statement.verb, statement.target, writer)
+    fragment = rewritten(source.text, whole, [*writer.edits(whole), *edits])
+    keep = None
+    if statement.verb.endswith("VIEW") and statement.target is not None:
+        schema, name = context.resolve(statement.target)
+        for call in statement.query.models:
+            refuse_in_view(context, call)
+        made = ViewEntry(schema, name, source.text, context.schema)
+        keep = None if _stays(context, source, statement.target) else made
+    target = statement.target.last if statement.target else None
+    return plans.RunSpark(
+        source,
+        fragment,
+        target,
+        keep,
+        forget,
+        (),
+        writer.evaluations(),
+        keeping,
+        counts=_COUNTS.get(statement.verb, ()),
+    )
+
+
+def checked_target(context: Context, verb: str, target: Name | None) -> ViewEntry | None:
+    """Refuse to touch what we maintain; return the view of ours that the statement drops or replaces."""
+    if target is None or verb.split(" ")[0] in _READS_ONLY:
+        return None
+    schema, name = context.resolve(target)
+    kind = context.catalog.kind_of(schema, name)
+    creates = verb.split(" ")[0] in NAMES_NEW
+    if kind == "streaming table":
+        fail("WAREHOUSE_STREAMING_TABLE_IS_MAINTAINED", target.span, name=name, verb=verb)
+    if kind == "stream" and creates and ("TABLE" in verb or "VIEW" in verb):
+        fail("WAREHOUSE_NAME_TAKEN", target.span, name=name, kind="stream")
+    return context.catalog.view(schema, name)
+
+
+def _altered(
+    context: Context, statement: SparkStatement, target: Name, view: ViewEntry
+) -> tuple[ViewEntry | None, ViewEntry | None]:
+    """Return the view of ours to be forgotten and the one to be remembered when ALTER VIEW has run on ``view``."""
+    behind = [t for t in tokenize(statement.source.text) or () if t.start >= target.span.end]
+    match [token.upper for token in behind[:2]]:
+        case ["AS", *_]:
+            return view, None
+        case ["RENAME", "TO"]:
+            parts = split_name(statement.source.text[behind[2].start :].strip(), target.span)
+            if parts is None:
+                return view, None
+            schema, name = context.resolve(parts)
+            made = getattr(parse(SourceText(view.text)), "target", target).span
+            text = view.text[: made.start] + qualified(schema, name) + view.text[made.end :]
+            return view, ViewEntry(schema, name, text, view.current or view.schema, view.made_of)
+    return None, None
+
+
+def _reshapes(statement: SparkStatement) -> bool:
+    """Say whether a statement may give a table other columns, or other rows by its version."""
+    if statement.verb != "ALTER TABLE":
+        return statement.verb.split(" ")[0] in ("RESTORE", "TRUNCATE")
+    words = [word.text.strip("'\"").upper() for word in tokenize(statement.source.text) or ()]
+    return "TBLPROPERTIES" not in words or any(word.startswith("DELTA") for word in words)
+
+
+def _as_made(context: Context, name: Name | None) -> str | None:
+    """Return the statement, as the user wrote it, that made something of ours; None where it is nothing of ours."""
+    if name is None:
+        return None
+    schema, last = context.resolve(name)
+    catalog = context.catalog
+    found = catalog.streaming_table(schema, last) or catalog.view(schema, last) or catalog.stream(schema, last)
+    return without_secrets(found.text) if found else None
+
+
+def _keeping(
+    context: Context, source: SourceText, verb: str, target: Name | None, writer: Writer | None = None
+) -> tuple[distribution.Keeping | None, distribution.Edits]:
+    """Return what a statement has to do with how its table is kept, and the edits that this takes."""
+    if target is None or verb not in _WRITES:
+        return None, []
+
+    def analyzable(span: Span) -> Fragment:
+        return writer(span) if writer else quoted(source.text, span)
+
+    if verb in ("CREATE TABLE", "REPLACE TABLE"):
+        keeping, edits = distribution.created(context, source, target, analyzable)
+        return (None if _stays(context, source, target) else keeping), edits
+    return distribution.written(context, source, target, verb, analyzable)
+
+
+def _stays(context: Context, source: SourceText, target: Name) -> bool:
+    """Say whether a CREATE does nothing: IF NOT EXISTS, of what is there."""
+    before = [token.upper for token in tokenize(source.text) or () if token.end <= target.span.start]
+    return "EXISTS" in before and context.analyzer.table_columns(target) is not None
+
+
+def _refuse_keeping(statement: QueryStatement) -> None:
+    """Refuse functions of ours in what Spark would keep as they were answered once."""
+    if statement.verb == "CREATE FUNCTION" and statement.query.functions:
+        call = statement.query.functions[0]
+        fail("WAREHOUSE_RELATION_IN_FUNCTION", call.span, relation=call.span.of(statement.source.text))
+    if statement.verb.endswith("VIEW") and not view_scope(statement.source.text):
+        for call in statement.query.functions:
+            if call.function in ("partition_stats", "cache_stats"):
+                fail("WAREHOUSE_STATS_IN_VIEW", call.span, function=call.function)
