@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from warehouse.cli.formats.aligned import write_table
 from warehouse.engine import Engine
 
-PAIRS = re.compile(r"```sql\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+FENCE = re.compile(r"```(sh|sql)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 
 
-def shown(engine: Engine, sql: str, plan: Callable[[str], str]) -> str:
+def shown(engine: Engine, sql: str, plan: Callable[[str], str] = str) -> str:
     """Return what statements give as a terminal shows it; of an EXPLAIN, what ``plan`` leaves of it."""
     out = []
     for result in engine.run(sql):
@@ -28,14 +30,44 @@ def shown(engine: Engine, sql: str, plan: Callable[[str], str]) -> str:
     return "\n".join(out)
 
 
-def filled(page: Path, show: Callable[[str], str]) -> str:
-    """Return the page with what each of its statements gives, by ``show``, in the place of what it shows."""
+def check_page(
+    request: pytest.FixtureRequest,
+    page: Path,
+    count: int,
+    show: Callable[[str], str],
+    *,
+    section: str = "",
+    shell: Callable[[str], object] | None = None,
+    lasting: Callable[[str], str] = str,
+) -> None:
+    """Check that a page shows what its statements give; under ``--update-goldens`` it is made to.
+
+    Args:
+        request: of the test.
+        page: its file.
+        count: how many outputs it shows.
+        show: returns what statements give.
+        section: the heading of the part that is run, the whole page without one.
+        shell: runs its shell commands, which are left alone without it.
+        lasting: returns a page without what is different each time.
+    """
     whole = page.read_text(encoding="utf-8")
-    edits = [
-        (found.span(2), output)
-        for found in PAIRS.finditer(whole)
-        if (output := show(found[1])) and found[2] is not None
-    ]
-    for (start, end), output in reversed(edits):
-        whole = whole[:start] + output + whole[end:]
-    return whole
+    start = whole.index(section)
+    end = whole.index("\n## ", start) if section else len(whole)
+    edits = []
+    for found in FENCE.finditer(whole, start, end):
+        language, text, output = found.groups()
+        if language == "sql":
+            gives = show(text)
+            if output is not None:
+                edits.append((found.span(3), gives))
+        elif shell:
+            shell(text)
+    assert len(edits) == count
+    filled = whole
+    for (first, last), gives in reversed(edits):
+        filled = filled[:first] + gives + filled[last:]
+    if request.config.getoption("--update-goldens"):
+        page.write_text(filled, encoding="utf-8")
+    else:
+        assert lasting(filled) == lasting(whole)
