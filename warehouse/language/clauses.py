@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NoReturn
 
 from warehouse.errors import Span, fail
-from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt
 from warehouse.language.expressions import arguments, walk
 from warehouse.language.intervals import interval, interval_at, whole_interval
 from warehouse.language.keywords import BEFORE_BRACKET, NEVER_ALIAS, TAILS
@@ -276,7 +276,7 @@ def _no_option(cursor: Cursor, kind: str, left: list[str]) -> NoReturn:
     example = EXAMPLES[kind]
     meant = close_to(word, left)
     if meant:
-        fail("WAREHOUSE_MISSPELT", word.span, found=word.text, meant=meant, clause=f"WINDOW {kind}", example=example)
+        fail_misspelt(word, meant, f"WINDOW {kind}", example)
     if left and (word.kind in (Kind.STRING, Kind.NUMBER) or word.upper == "INTERVAL"):
         fail("WAREHOUSE_WINDOW_OPTION_MISSING", word.span, option=left[0], kind=kind, example=example)
     found = word.text or "the end"
@@ -312,13 +312,6 @@ def _lateness(cursor: Cursor) -> Lateness:
     if cursor.accept("UNBOUNDED"):
         return Lateness(None, cursor.span(first))
     if meant := close_to(cursor.token, ["UNBOUNDED"]):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            cursor.here(),
-            found=cursor.token.text,
-            meant=meant,
-            clause="ALLOWED LATENESS",
-            example="ALLOWED LATENESS UNBOUNDED",
-        )
+        fail_misspelt(cursor.token, meant, "ALLOWED LATENESS", "ALLOWED LATENESS UNBOUNDED")
     length = interval(cursor, "ALLOWED LATENESS", example)
     return Lateness(length, cursor.span(first))

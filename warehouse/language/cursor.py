@@ -119,10 +119,15 @@ class Cursor:
         found = self.token.text
         meant = close_to(self.token, [expected])
         if meant:
-            fail("WAREHOUSE_MISSPELT", self.here(), found=found, meant=meant, clause=clause, example=example)
+            fail_misspelt(self.token, meant, clause, example)
         expected = expected if expected[0].isalpha() else f"'{expected}'"
         found = "the end" if self.token.kind is Kind.END else f"'{found}'"
         fail("WAREHOUSE_EXPECTED", self.here(), expected=expected, found=found, clause=clause, example=example)
+
+
+def fail_misspelt(token: Token, meant: str, clause: str, example: str) -> NoReturn:
+    """Fail because ``token`` is nearly ``meant``, which should stand in its place."""
+    fail("WAREHOUSE_MISSPELT", token.span, found=token.text, meant=meant, clause=clause, example=example)
 
 
 def close_to(token: Token, words: Iterable[str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warehouse.errors import SourceText, Span, fail
-from warehouse.language.cursor import Cursor, close_to, query_end
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt, query_end
 from warehouse.language.generate import generate
 from warehouse.language.intervals import interval
 from warehouse.language.keeping import kept
@@ -73,23 +73,9 @@ def _create(cursor: Cursor) -> Statement | None:
         cursor.expect("TABLE", "CREATE STREAMING TABLE", TABLE_EXAMPLE)
         return _create_table(cursor, replace)
     if cursor.peek().upper == "TABLE" and (meant := close_to(cursor.token, ["STREAMING"])):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            cursor.here(),
-            found=cursor.token.text,
-            meant=meant,
-            clause="CREATE",
-            example=TABLE_EXAMPLE,
-        )
+        fail_misspelt(cursor.token, meant, "CREATE", TABLE_EXAMPLE)
     if cursor.peek().is_name and (meant := close_to(cursor.token, ["STREAM"])):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            cursor.here(),
-            found=cursor.token.text,
-            meant=meant,
-            clause="CREATE",
-            example=STREAM_EXAMPLE,
-        )
+        fail_misspelt(cursor.token, meant, "CREATE", STREAM_EXAMPLE)
     cursor.at = first
     return None
 
@@ -194,7 +180,7 @@ def _unknown(cursor: Cursor, clause: str, words: tuple[str, ...]) -> None:
     meant = close_to(cursor.token, words)
     example = STREAM_EXAMPLE if clause == "CREATE STREAM" else TABLE_EXAMPLE
     if meant:
-        fail("WAREHOUSE_MISSPELT", cursor.here(), found=cursor.token.text, meant=meant, clause=clause, example=example)
+        fail_misspelt(cursor.token, meant, clause, example)
     titles = {"IDLE": "IDLE TIMEOUT", "ON": "ON ERROR", "AS": "AS SELECT …"}
     known = ", ".join(titles.get(w, w) for w in words)
     fail("WAREHOUSE_CLAUSE_UNKNOWN", cursor.here(), found=cursor.token.text, clause=clause, known=known)
@@ -327,9 +313,7 @@ def _act(cursor: Cursor) -> Statement | None:
     example = f"{verb} STREAMING TABLE totals"
     if not cursor.sees("STREAMING"):
         if (meant := close_to(cursor.token, ["STREAMING"])) and cursor.peek().upper == "TABLE":
-            fail(
-                "WAREHOUSE_MISSPELT", cursor.here(), found=cursor.token.text, meant=meant, clause=verb, example=example
-            )
+            fail_misspelt(cursor.token, meant, verb, example)
         if verb != "REFRESH" and cursor.sees_any(("STREAM", "TABLE")) and cursor.peek().is_name:
             cursor.expect("STREAMING", verb, example)
         cursor.at -= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warehouse.errors import fail
 from warehouse.language.clauses import EXAMPLES, KINDS, MODES, clauses
-from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt
 from warehouse.language.keywords import clause_start
 from warehouse.language.tokens import Kind
 from warehouse.language.triggers import UNIT_STARTS
@@ -33,7 +33,7 @@ def clearly_meant(cursor: Cursor, end: int, after_ours: bool) -> None:
         )
     meant = close_to(token, (*MODES, "WINDOW", "TRIGGER", "ALLOWED", "EARLY", "LATE", "UNTIL", "ONCE"))
     if meant:
-        fail("WAREHOUSE_MISSPELT", token.span, found=token.text, meant=meant, clause="The query", example=_shown(meant))
+        fail_misspelt(token, meant, "The query", _shown(meant))
     if token.kind is not Kind.END:
         fail("WAREHOUSE_AFTER_CLAUSES", token.span, found=token.text)
 
@@ -47,16 +47,9 @@ def misspelt(cursor: Cursor, at: int) -> None:
         cursor.at = at
         clauses(cursor)
     if after.upper in UNIT_STARTS and (meant := close_to(word, ["TRIGGER"])):
-        fail("WAREHOUSE_MISSPELT", word.span, found=word.text, meant=meant, clause="The clause", example=_TRIGGER)
+        fail_misspelt(word, meant, "The clause", _TRIGGER)
     if after.upper in KINDS and (meant := close_to(word, ["WINDOW"])):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            word.span,
-            found=word.text,
-            meant=meant,
-            clause="The clause",
-            example=EXAMPLES[after.upper],
-        )
+        fail_misspelt(word, meant, "The clause", EXAMPLES[after.upper])
     if (
         word.upper == "WINDOW"
         and third.upper not in ("AS", "(")
@@ -65,16 +58,9 @@ def misspelt(cursor: Cursor, at: int) -> None:
     ):
         fail("WAREHOUSE_WINDOW_KIND", after.span, found=after.text, meant=meant, example=EXAMPLES[meant])
     if after.upper == "LATENESS" and (meant := close_to(word, ["ALLOWED"])):
-        fail("WAREHOUSE_MISSPELT", word.span, found=word.text, meant=meant, clause="The clause", example=_LATENESS)
+        fail_misspelt(word, meant, "The clause", _LATENESS)
     if word.upper == "ALLOWED" and (meant := close_to(after, ["LATENESS"])):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            after.span,
-            found=after.text,
-            meant=meant,
-            clause="ALLOWED LATENESS",
-            example=_LATENESS,
-        )
+        fail_misspelt(after, meant, "ALLOWED LATENESS", _LATENESS)
 
 
 def _shown(word: str) -> str:

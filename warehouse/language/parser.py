@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from warehouse.errors import SourceText, WarehouseError, fail
-from warehouse.language.cursor import Cursor, close_to, query_end
+from warehouse.errors import SourceText, WarehouseError
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt, query_end
 from warehouse.language.definitions import definition, source_behind
 from warehouse.language.keeping import kept
 from warehouse.language.keywords import starts_query
@@ -55,14 +55,7 @@ def _explain(cursor: Cursor) -> Statement:
     if cursor.sees_any(_MODES) or (cursor.sees("ANALYZE") and not _gathers_statistics(cursor)):
         mode = cursor.take().upper
     elif cursor.peek().upper in _QUERY_HEADS and (meant := close_to(cursor.token, ["REWRITE", "ANALYZE"])):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            cursor.here(),
-            found=cursor.token.text,
-            meant=meant,
-            clause="EXPLAIN",
-            example=f"EXPLAIN {meant} SELECT …",
-        )
+        fail_misspelt(cursor.token, meant, "EXPLAIN", f"EXPLAIN {meant} SELECT …")
     if cursor.done:
         return SparkStatement(source, "EXPLAIN")
     offset = cursor.token.start

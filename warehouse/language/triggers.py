@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from warehouse.errors import Span, fail
-from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt
 from warehouse.language.expressions import arguments
 from warehouse.language.intervals import UNITS, interval
 from warehouse.language.keywords import BEFORE_BRACKET, NEVER_ALIAS, TAILS
@@ -159,7 +159,7 @@ def _amount(cursor: Cursor, clause: str, example: str) -> tuple[int | None, int 
     if unit.upper not in _AMOUNTS:
         meant = close_to(unit, _AMOUNTS)
         if meant:
-            fail("WAREHOUSE_MISSPELT", unit.span, found=unit.text, meant=meant, clause=clause, example=example)
+            fail_misspelt(unit, meant, clause, example)
         return None, None
     if negative or not number.text.isdecimal() or int(number.text) == 0:
         fail(
@@ -203,12 +203,5 @@ def _no_unit(cursor: Cursor) -> Trigger:
         )
     meant = close_to(cursor.token, UNIT_STARTS)
     if meant and not cursor.sees_any(tuple(_CONNECTIVES)):
-        fail(
-            "WAREHOUSE_MISSPELT",
-            cursor.here(),
-            found=cursor.token.text,
-            meant=meant,
-            clause="TRIGGER",
-            example=_EXAMPLE,
-        )
+        fail_misspelt(cursor.token, meant, "TRIGGER", _EXAMPLE)
     cursor.fail_expecting("a trigger", "TRIGGER", _EXAMPLE)

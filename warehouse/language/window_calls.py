@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from warehouse.errors import Span, fail
-from warehouse.language.cursor import Cursor, close_to
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt
 from warehouse.language.intervals import interval, whole_interval
 from warehouse.language.statements import FixedWindow, Interval, SessionWindow, SlidingWindow, WindowCall
 from warehouse.language.tokens import Kind
@@ -150,7 +150,7 @@ def _title(name: str) -> str:
 def _no_argument(cursor: Cursor, function: str, at: int, left: list[str]) -> NoReturn:
     word, example = cursor.tokens[at], EXAMPLES[function]
     if meant := close_to(word, left):
-        fail("WAREHOUSE_MISSPELT", word.span, found=word.text, meant=meant, clause=function, example=example)
+        fail_misspelt(word, meant, function, example)
     fail(
         "WAREHOUSE_WINDOW_CALL_ARGUMENT", word.span, function=function, found=word.text,
         arguments=", ".join(ARGUMENTS[function]), example=example,
