@@ -1,8 +1,9 @@
 """Six runs, the first dropped: how a thing is timed here, and what is told of its times.
 
-Paper 003 (2.9) runs each query six times, drops the first, in which the JVM still compiles, and takes the mean. Here
-it is the median, with the least and the greatest beside it, since a shared machine disturbs single runs; and seconds
-in which the process kept cores busy beside those of the clock, since these hold on a machine that others use too.
+Zaharia's dissertation (3.5.1) runs each query six times, drops the first, in which the JVM still compiles, and takes
+the mean. Here it is the median, with the least and the greatest beside it, since a shared machine disturbs single
+runs; and seconds in which the process kept cores busy beside those of the clock, since these hold on a machine that
+others use too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """One of two executors is slow, or dies: what steps of WordCount and Grep take then, with speculation and without.
 
-The paper's tests (003, 4.6), the first of its rule that a task of more than 1.4 times the median of its stage is
-started once more elsewhere. The straggler is held by signals and runs for a tenth of the time; who dies is killed in
-the middle of the step. Files come and a step reads them; engines with and without speculation come one after the
-other. In the end the tables must hold what the same queries give over all the files.
+The tests of Zaharia's dissertation (4.6), the first of its rule that a task of more than 1.4 times the median of its
+stage is started once more elsewhere. The straggler is held by signals and runs for a tenth of the time; who dies is
+killed in the middle of the step. Files come and a step reads them; engines with and without speculation come one after
+the other. In the end the tables must hold what the same queries give over all the files.
 
 Usage: ``python -m benchmarks stragglers [--lines 20000] [--rounds 6] [--megabytes 1024]``; so many lines a step.
 Writes ``benchmarks/out/stragglers.{md,json}``.

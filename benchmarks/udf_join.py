@@ -1,10 +1,11 @@
-"""A join whose small side only shows when it runs: paper 003's join under an opaque UDF (2.10), and its reverse.
+"""A join whose small side only shows when it runs: Shark's join under an opaque UDF, and its reverse.
 
-``SELECT * FROM lineitem l JOIN supplier s ON l.L_SUPPKEY = s.S_SUPPKEY WHERE SOME_UDF(s.S_ADDRESS)`` with a UDF
-that keeps one supplier in ten thousand, as the paper's keeps 1,000 of ten million, and with one that keeps all. The
-planner cannot know which. Three ways: *static* (adaptive execution off: a shuffle join), *adaptive* (Spark's: both
-sides are shuffled, then the plan changes), *static + adaptive* (the side that is likely small runs first). For each,
-what the shuffles of lineitem wrote is read from Spark's status store, and every way gives the same rows.
+``SELECT * FROM lineitem l JOIN supplier s ON l.L_SUPPKEY = s.S_SUPPKEY WHERE SOME_UDF(s.S_ADDRESS)`` with a UDF that
+keeps one supplier in ten thousand, as that of Zaharia's dissertation (3.5.3) keeps 1,000 of ten million, and with one
+that keeps all. The planner cannot know which. Three ways: *static* (adaptive execution off: a shuffle join),
+*adaptive* (Spark's: both sides are shuffled, then the plan changes), *static + adaptive* (the side that is likely
+small runs first). For each, what the shuffles of lineitem wrote is read from Spark's status store, and every way gives
+the same rows.
 
 Usage: ``python -m benchmarks udf_join [--suppliers 1000000] [--lines 6000000] [--rounds 6]``. Writes
 ``benchmarks/out/udf_join.{md,json}``.

@@ -1,12 +1,12 @@
 """A warehouse's fact table of 103 columns with arrays and structs, and the four shapes of query asked most of it.
 
-After the video-analytics company of paper 003 (2.11): a row is a viewing session. Days follow each other, as logs
-do, and customers' rows lie together within a day, so a day and a customer are few partitions. The shapes: statistics
-in twelve dimensions of one customer's users on one day; sessions and distinct pairs of customer and client by country,
-under eight filters; sessions and distinct users of all countries but two; statistics in seven dimensions by one
-column, the greatest groups first. In memory, on disk, and on the same rows as Parquet files, with the columns and
-partitions that were read beside the times; and by peers that have the files (``benchmarks.peers``). All give the same
-answers as DuckDB.
+After the video-analytics company of Zaharia's dissertation (3.5.5): a row is a viewing session. Days follow each
+other, as logs do, and customers' rows lie together within a day, so a day and a customer are few partitions. The
+shapes: statistics in twelve dimensions of one customer's users on one day; sessions and distinct pairs of customer and
+client by country, under eight filters; sessions and distinct users of all countries but two; statistics in seven
+dimensions by one column, the greatest groups first. In memory, on disk, and on the same rows as Parquet files, with
+the columns and partitions that were read beside the times; and by peers that have the files (``benchmarks.peers``).
+All give the same answers as DuckDB.
 
 Usage: ``python -m benchmarks video [--rows 1000000] [--days 30] [--rounds 6] [--peers "newcomer,tuned,…"]
 [--scratch FOLDER]``. Writes ``benchmarks/out/video.{md,json}``.

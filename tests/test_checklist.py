@@ -1,4 +1,4 @@
-"""``checklist.md`` is true: every point of paper 000 is named by tests that are there, and that run."""
+"""``checklist.md`` is true: every point of the Dataflow Model is named by tests that are there, and that run."""
 
 from __future__ import annotations
 

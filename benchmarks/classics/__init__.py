@@ -1,8 +1,8 @@
 """Grep, WordCount and TopK of the D-Streams paper, and Yahoo's advertisements (``benchmarks.suite``).
 
-The paper (003, 4.6): Grep counts matching lines, WordCount the words of the last thirty seconds, TopK the most frequent
-of them; windows slide by ten seconds here. Yahoo's: views only, looked up in a table, counted per campaign in ten
-seconds.
+Zaharia's dissertation (4.6): Grep counts matching lines, WordCount the words of the last thirty seconds, TopK the most
+frequent of them; windows slide by ten seconds here. Yahoo's: views only, looked up in a table, counted per campaign in
+ten seconds.
 
 Usage: ``python -m benchmarks classics [--events 1000000] [--files 5] [--rounds 2] [--only PATTERN]``. Writes
 ``benchmarks/out/classics.{md,json}``.

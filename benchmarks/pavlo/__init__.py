@@ -1,10 +1,10 @@
-"""The four queries of Pavlo et al., as paper 003 (2.9) has them: in memory, on disk, co-partitioned, and without us.
+"""The four queries of Pavlo et al., as Shark ran them: in memory, on disk, co-partitioned, and without us.
 
-One engine has the two tables five times: co-partitioned on the page's address and kept in memory, co-partitioned on
-disk, kept in memory, in memory with nothing sent to all tasks, so that a join shuffles both sides, and on disk; then
-the Parquet files that all were loaded from, read in place. The ways take turns on the same engine, and with peers that
-have the same files (``benchmarks.peers``). Every answer is compared with DuckDB's, and it is told how many bytes were
-shuffled.
+As in Zaharia's dissertation (3.5.2). One engine has the two tables five times: co-partitioned on the page's address
+and kept in memory, co-partitioned on disk, kept in memory, in memory with nothing sent to all tasks, so that a join
+shuffles both sides, and on disk; then the Parquet files that all were loaded from, read in place. The ways take turns
+on the same engine, and with peers that have the same files (``benchmarks.peers``). Every answer is compared with
+DuckDB's, and it is told how many bytes were shuffled.
 
 Usage: ``python -m benchmarks pavlo [--scale 2] [--rounds 6] [--only PATTERN] [--by-date]
 [--peers "newcomer,tuned,…"] [--scratch FOLDER]``. At scale 1 there are 180,000 pages and 1,550,000 visits; the

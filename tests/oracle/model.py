@@ -1,10 +1,10 @@
 """The semantics of windowed aggregation as a simulator over plain objects: what the engine is judged by.
 
-In: a ``Query`` (where, when, how) and steps of rows, or a ``Replay`` from which the steps follow. Out: panes
-in order, late rows, bad rows and the final table ``t``. Written from DIALECT.md sections 2 and 3, whose words
-the comments quote; it shares no code and no method with the engine: a window is an object, a trigger is a
-tree of objects that the window owns, a session keeps its rows. Nothing is fast and nothing is ever
-forgotten. The places where the text left a choice are listed in ``README.md`` beside this file.
+In: a ``Query`` (where, when, how) and steps of rows, or a ``Replay`` from which the steps follow. Out: panes in order,
+late rows, bad rows and the final table ``t``. Written from the definition of the language, whose words the comments
+quote; it shares no code and no method with the engine: a window is an object, a trigger is a tree of objects that the
+window owns, a session keeps its rows. Nothing is fast and nothing is ever forgotten. The places where the text left a
+choice are listed in ``README.md`` beside this file.
 
 Times are whole microseconds since 1970-01-01 UTC; the two ends of time are the two infinities.
 """
@@ -653,7 +653,7 @@ def _clusters(pieces: Sequence[tuple[Time, Time, Any]]) -> Iterator[tuple[Time, 
 
 @dataclass(frozen=True)
 class Replay:
-    """A recorded stream with its own clock (DIALECT 2, ``USING replay``).
+    """A recorded stream with its own clock (``USING replay``).
 
     Attributes:
         step: None for ``'arrival'``, else the length of a micro-batch.

@@ -1,4 +1,7 @@
-"""The model against the paper, against hand-made transcripts, against the batch answer, and at its corners."""
+"""The model against the paper, against hand-made transcripts, against the batch answer, and at its corners.
+
+``[point n]``: of ``tests/checklist.md``.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def seeds(count: int) -> range:
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_script(path: Path) -> None:
-    """Paper 000, figures 6 to 14 and section 8.1, and the transcripts: every pane, in order, as the file promises."""
+    """The figures 6 to 14, their variations, and the transcripts: every pane, in order, as the file promises."""
     program = read(path.read_text(), TESTS / "data")
     assert not broken_promises(program.expected, of_model(program))
 
@@ -174,7 +177,7 @@ class Forgetful(Model):
 
 
 def test_forgetting_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """State may be dropped exactly when DIALECT says: panes and late rows stay what they are."""
+    """State may be dropped exactly when the language says: panes and late rows stay what they are."""
     seen = 0
     for seed in seeds(3000):
         program = random_program(seed, LEVELS[seed % 2])
@@ -190,7 +193,7 @@ def test_forgetting_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rows_lie_within_their_windows() -> None:
-    """No row is stamped with an end (its output's time) that is not after its own time. [000: 10]"""
+    """No row is stamped with an end (its output's time) that is not after its own time. [point 10]"""
     for seed in seeds(300):
         for window in random_program(seed, "full").run().windows:
             times = [row.time for row in window.rows if row.time is not None]
@@ -198,7 +201,7 @@ def test_rows_lie_within_their_windows() -> None:
 
 
 def test_the_default_trigger_is_at_watermark_repeated() -> None:
-    """Without TRIGGER is AT WATERMARK is REPEAT AT WATERMARK. [000: 14]"""
+    """Without TRIGGER is AT WATERMARK is REPEAT AT WATERMARK. [point 14]"""
     for seed in seeds(300):
         program = random_program(seed, "full")
         default = replace(Query(), **{**vars(program.query), "trigger": Query().trigger, "once": False})
@@ -210,7 +213,7 @@ def test_the_default_trigger_is_at_watermark_repeated() -> None:
 
 
 def test_engines_of_the_figures_end_alike() -> None:
-    """Batch, micro-batch and streaming, early panes or not: the final values are one set. [000: 39]"""
+    """Batch, micro-batch and streaming, early panes or not: the final values are one set. [point 39]"""
     finals = []
     for number in (10, 11, 12, 13):
         program = read((TESTS / "sql" / "figures" / f"figure_{number}.sql").read_text(), TESTS / "data")
@@ -255,7 +258,7 @@ def _apart(lines: Sequence[dict[str, str]]) -> Counter[Any]:
 
 
 def test_every_pane_is_the_batch_answer_so_far() -> None:
-    """The panes of a window say, at every step, what a batch over the rows so far would. [000: 26, 27]"""
+    """The panes of a window say, at every step, what a batch over the rows so far would. [points 26, 27]"""
     for seed in seeds(600):
         program = random_program(seed, LEVELS[seed % 2])
         assert not broken_prefixes(program, of_model(program)), seed
@@ -331,7 +334,7 @@ SESSIONS = Sessions(10 * SECOND)
 
 
 def test_session_membership_ignores_arrival_order() -> None:
-    """All orders of five rows, alone or in pairs, end in the same sessions; exact gaps among them. [000: 9]"""
+    """All orders of five rows, alone or in pairs, end in the same sessions; exact gaps among them. [point 9]"""
     rows = [_row(time) for time in (0, 9, 19, 29, 38)]
     wanted = {("a", 0, 19 * SECOND), ("a", 19 * SECOND, 29 * SECOND), ("a", 29 * SECOND, 48 * SECOND)}
     for order in permutations(rows):
@@ -344,7 +347,7 @@ def test_session_membership_ignores_arrival_order() -> None:
 
 
 def test_paper_sessions_in_any_order() -> None:
-    """Any arrival order of the paper's rows gives the sessions 39 and 12. [000: 9]"""
+    """Any arrival order of the paper's rows gives the sessions 39 and 12. [point 9]"""
     program = read((TESTS / "sql" / "figures" / "sessions_batch.sql").read_text(), TESTS / "data")
     random = Random(0)
     arrivals = [row.arrival for row in program.source.rows]
@@ -355,7 +358,7 @@ def test_paper_sessions_in_any_order() -> None:
 
 
 def test_figure_4_sessions() -> None:
-    """Four rows of two keys, 30 minutes apart or not; the out-of-order row merges, and per key only. [000: 5, 6]"""
+    """Four rows of two keys, 30 minutes apart or not; the out-of-order row merges, and per key only. [points 5, 6]"""
     minute = 60
     rows = [_row(2 * minute, 0, 1, "k1"), _row(14 * minute, 0, 2, "k2"), _row(57 * minute, 0, 3, "k1")]
     rows.append(_row(20 * minute, 0, 4, "k1"))
@@ -369,7 +372,7 @@ def test_figure_4_sessions() -> None:
 
 
 def test_windows_are_half_open() -> None:
-    """A row on a window's end is in the next one; before 1970 too. [000: 2, 3, 4]"""
+    """A row on a window's end is in the next one; before 1970 too. [points 2, 3, 4]"""
     assert Fixed(10).assign(replace(_row(0), time=10)) == [(10, 20)]
     assert Fixed(10).assign(replace(_row(0), time=-1)) == [(-10, 0)]
     assert Fixed(10, 3).assign(replace(_row(0), time=12)) == [(3, 13)]

@@ -1,4 +1,4 @@
-"""Points of paper 000's checklist that no figure shows, on the engine (``tests/checklist.md`` has them all)."""
+"""Points of the Dataflow Model that no figure shows, on the engine (``tests/checklist.md`` has them all)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAPER = Path(__file__).parents[1] / "data" / "paper.json"
 
 
 def test_windows_of_a_batch(rows: Rows) -> None:
-    """No clause is the global window; a period of the size is FIXED; n windows are n rows. [000: 1, 3, 12, 39]"""
+    """No clause is the global window; a period of the size is FIXED; n windows are n rows. [points 1, 3, 12, 39]"""
     rows(
         "CREATE STREAM s (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)"
         f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', watermark 'none');"
@@ -35,7 +35,7 @@ def test_windows_of_a_batch(rows: Rows) -> None:
 
 
 def test_time_of_arrival_is_never_late(rows: Rows) -> None:
-    """Rows stamped on arrival have a perfect watermark: processing-time windows, nothing late. [000: 36]"""
+    """Rows stamped on arrival have a perfect watermark: processing-time windows, nothing late. [point 36]"""
     rows(
         "CREATE STREAM s (seq INT, key STRING, value INT, event_time TIMESTAMP, processing_time TIMESTAMP)"
         f" USING replay OPTIONS (path '{PAPER}', format 'json', arrival 'processing_time', step '2 minutes')"
@@ -49,7 +49,7 @@ def test_time_of_arrival_is_never_late(rows: Rows) -> None:
 
 
 def test_the_watermark_propagates_and_never_goes_back(rows: Rows, tmp_path: Path) -> None:
-    """A reader waits for its table's watermark; a timestamp that is set back makes a row late. [000: 33, 35]"""
+    """A reader waits for its table's watermark; a timestamp that is set back makes a row late. [points 33, 35]"""
 
     def arrive(number: int, *minutes: tuple[str, int]) -> None:
         lines = (json.dumps({"p": p, "ts": f"2024-05-01T12:{minute:02}:00Z"}) + "\n" for p, minute in minutes)
@@ -82,7 +82,7 @@ def test_the_watermark_propagates_and_never_goes_back(rows: Rows, tmp_path: Path
 
 
 def test_approximate_values_are_taken_back_as_they_were_emitted(rows: Rows, tmp_path: Path) -> None:
-    """A withdrawal repeats the pane that was emitted; it is not computed again. [000: 28, 32]"""
+    """A withdrawal repeats the pane that was emitted; it is not computed again. [points 28, 32]"""
     chance = random.Random(0)
 
     def arrive(number: int) -> None:

@@ -1,4 +1,4 @@
-"""Streaming tables over RETRACTING ones: right at any depth, whatever the aggregate (papers/000, checklist 30, 31).
+"""Streaming tables over RETRACTING ones: right at any depth, whatever the aggregate (``checklist.md``, points 30, 31).
 
 Oracle: after every step, the outer table equals the same SELECT as plain Spark SQL over the inner table as it
 then stands.

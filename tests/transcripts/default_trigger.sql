@@ -1,4 +1,4 @@
--- Without TRIGGER: once when the watermark reaches the end, then for each late row. [000: 14, 34]
+-- Without TRIGGER: once when the watermark reaches the end, then for each late row. [points 14, 34]
 -- rows
 --   k | v | event_time | arrival
 --   a | 1 | 12:00:01 | 12:05:00

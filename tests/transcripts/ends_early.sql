@@ -1,4 +1,4 @@
--- A batch that has seen enough: one answer at the threshold, the rest is kept aside. [000: 25]
+-- A batch that has seen enough: one answer at the threshold, the rest is kept aside. [point 25]
 -- level: full
 -- rows
 --   k | v | event_time | arrival

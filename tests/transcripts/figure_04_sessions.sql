@@ -1,4 +1,4 @@
--- Paper 000, figure 4: sessions per key; the row that comes out of order joins the first one. [000: 5, 6]
+-- The Dataflow Model, figure 4: sessions per key; the row that comes out of order joins the first one. [points 5, 6]
 -- rows
 --   k | v | event_time | arrival
 --   k1 | 1 | 13:02:00 | 14:30:01

@@ -1,4 +1,4 @@
--- A row on the end of a window is in the next one. [000: 4]
+-- A row on the end of a window is in the next one. [point 4]
 -- rows
 --   k | v | event_time | arrival
 --   a | 1 | 12:01:59 | 12:05:00

@@ -1,4 +1,4 @@
--- A row that is one too few for EVERY 2 ROWS waits; while nothing drains the table, no pane has it. [000: 18]
+-- A row that is one too few for EVERY 2 ROWS waits; while nothing drains the table, no pane has it. [point 18]
 -- rows
 --   k | v | event_time | arrival
 --   a | 1 | 12:00:01 | 12:05:00

@@ -24,7 +24,7 @@ SPECULATION = {
     "spark.speculation.task.duration.threshold": "5s",
 }  # fmt: skip
 """A task that runs 1.4 times as long as the one in the middle of its stage, once half of them are done, is started
-once more on another executor (paper 003, 3.9, stragglers); where it is alone in its stage, after five seconds."""
+once more on another executor (Zaharia's dissertation, 4.5.2); where it is alone in its stage, after five seconds."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class Watermark:
 
 @dataclass(frozen=True)
 class FixedWindow:
-    """Tumbling windows [n·size + offset, (n+1)·size + offset) [000: 3]."""
+    """Tumbling windows [n·size + offset, (n+1)·size + offset) (the Dataflow Model, 1.2)."""
 
     time: Span
     size: Interval
@@ -81,7 +81,7 @@ class FixedWindow:
 
 @dataclass(frozen=True)
 class SlidingWindow:
-    """A window of ``size`` that starts every ``every`` [000: 3]."""
+    """A window of ``size`` that starts every ``every`` (the Dataflow Model, 1.2)."""
 
     time: Span
     size: Interval
@@ -92,7 +92,7 @@ class SlidingWindow:
 
 @dataclass(frozen=True)
 class SessionWindow:
-    """Rows of a key less than ``gap`` apart; ``gap`` is an Interval, or the span of an expression [000: 3]."""
+    """Rows of a key less than ``gap``, an Interval or an expression's span, apart (the Dataflow Model, 1.2)."""
 
     time: Span
     gap: Interval | Span
@@ -224,7 +224,7 @@ class TriggerClause:
 
 
 class Mode(Enum):
-    """How a pane relates to the panes before it [000: 6.3]."""
+    """How a pane relates to the panes before it (the Dataflow Model, 2.3)."""
 
     DISCARDING = "DISCARDING"
     ACCUMULATING = "ACCUMULATING"

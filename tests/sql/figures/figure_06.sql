@@ -1,4 +1,4 @@
--- Paper 000, figure 6: classic batch; one global window, the watermark held and then sent to infinity.
+-- The Dataflow Model, figure 6: classic batch; one global window, the watermark held and then sent to infinity.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   51    | NULL         | NULL       | ON_TIME | 0     | 12:08:59

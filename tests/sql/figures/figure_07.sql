@@ -1,4 +1,4 @@
--- Paper 000, figure 7: global window, a pane every minute of processing time, accumulating.
+-- The Dataflow Model, figure 7: global window, a pane every minute of processing time, accumulating.
 -- expect panes
 --   value | window_start | window_end | timing | index | emitted_at
 --   12    | NULL         | NULL       | EARLY  | 0     | 12:06:00

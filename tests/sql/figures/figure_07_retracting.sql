@@ -1,4 +1,4 @@
--- Paper 000, 8.1: figure 7 with withdrawals.
+-- The Dataflow Model, figure 7 with withdrawals, which the paper does not show.
 -- level: full (needs the whole trigger algebra or RETRACTING)
 -- expect panes
 --   change | value | window_start | window_end | timing | index | emitted_at

@@ -1,4 +1,4 @@
--- Paper 000, figure 8: global window, a pane every minute of processing time, discarding.
+-- The Dataflow Model, figure 8: global window, a pane every minute of processing time, discarding.
 -- expect panes
 --   value | window_start | window_end | timing | index | emitted_at
 --   12    | NULL         | NULL       | EARLY  | 0     | 12:06:00

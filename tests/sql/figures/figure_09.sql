@@ -1,4 +1,4 @@
--- Paper 000, figure 9: global window, a pane every two rows, discarding.
+-- The Dataflow Model, figure 9: global window, a pane every two rows, discarding.
 -- expect panes
 --   value | window_start | window_end | timing | index | emitted_at
 --   12    | NULL         | NULL       | EARLY  | 0     | 12:05:40

@@ -1,4 +1,4 @@
--- Paper 000, 8.1: figure 9 accumulating.
+-- The Dataflow Model, figure 9 accumulating, which the paper does not show.
 -- expect panes
 --   value | window_start | window_end | timing | index | emitted_at
 --   12    | NULL         | NULL       | EARLY  | 0     | 12:05:40

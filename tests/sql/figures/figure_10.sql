@@ -1,4 +1,4 @@
--- Paper 000, figure 10: fixed windows, batch; the four panes come once all input has arrived.
+-- The Dataflow Model, figure 10: fixed windows, batch; the four panes come once all input has arrived.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   14    | 12:00:00     | 12:02:00   | ON_TIME | 0     | 12:08:59

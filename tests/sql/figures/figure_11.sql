@@ -1,4 +1,4 @@
--- Paper 000, figure 11: fixed windows, one-minute micro-batches; each round runs to the end of time.
+-- The Dataflow Model, figure 11: fixed windows, one-minute micro-batches; each round runs to the end of time.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   5     | 12:00:00     | 12:02:00   | ON_TIME | 0     | 12:06:00

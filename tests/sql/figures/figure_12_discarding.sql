@@ -1,4 +1,4 @@
--- Paper 000, 8.1: figure 12 discarding.
+-- The Dataflow Model, figure 12 discarding, which the paper does not show.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   5     | 12:00:00     | 12:02:00   | ON_TIME | 0     | 12:06:00

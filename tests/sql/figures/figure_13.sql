@@ -1,4 +1,4 @@
--- Paper 000, figure 13: fixed windows, streaming with partial panes every minute.
+-- The Dataflow Model, figure 13: fixed windows, streaming with partial panes every minute.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   5     | 12:00:00     | 12:02:00   | ON_TIME | 0     | 12:06:00

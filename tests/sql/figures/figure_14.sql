@@ -1,4 +1,4 @@
--- Paper 000, figure 14: sessions with partial panes and withdrawals.
+-- The Dataflow Model, figure 14: sessions with partial panes and withdrawals.
 -- level: full (needs the whole trigger algebra or RETRACTING)
 -- expect panes
 --   change | value | window_start | window_end | timing  | index | emitted_at

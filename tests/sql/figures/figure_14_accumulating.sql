@@ -1,4 +1,4 @@
--- Paper 000, 8.1: figure 14 accumulating only; the panes sum to 101.
+-- The Dataflow Model, figure 14 accumulating only, which the paper does not show; the panes sum to 101.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   5     | 12:00:27     | 12:01:27   | ON_TIME | 0     | 12:06:00

@@ -1,4 +1,4 @@
--- Paper 000, 8.1: global window, default trigger, never drained: no output ever.
+-- The input of the Dataflow Model: global window, default trigger, never drained: no output ever, which the paper does not show.
 -- expect panes
 --   value | window_start | window_end | timing | index | emitted_at
 

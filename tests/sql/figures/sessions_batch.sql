@@ -1,4 +1,4 @@
--- Paper 000, 8.1: sessions in batch.
+-- The input of the Dataflow Model: sessions in batch, which the paper does not show.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   39    | 12:00:27     | 12:05:20   | ON_TIME | 0     | 12:08:59

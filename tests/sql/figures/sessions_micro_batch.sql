@@ -1,4 +1,4 @@
--- Paper 000, 8.1: sessions with withdrawals in one-minute micro-batches.
+-- The input of the Dataflow Model: sessions with withdrawals in one-minute micro-batches, which the paper does not show.
 -- level: full (needs the whole trigger algebra or RETRACTING)
 -- expect panes
 --   change | value | window_start | window_end | timing  | index | emitted_at

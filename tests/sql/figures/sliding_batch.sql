@@ -1,4 +1,4 @@
--- Paper 000, 8.1: sliding windows in batch.
+-- The input of the Dataflow Model: sliding windows in batch, which the paper does not show.
 -- expect panes
 --   value | window_start | window_end | timing  | index | emitted_at
 --   5     | 11:59:00     | 12:01:00   | ON_TIME | 0     | 12:08:59
