@@ -216,6 +216,46 @@ def test_a_delta_table_from_a_version_on_and_its_change_feed(house):
         assert error.value.condition == "WAREHOUSE_STREAM_OPTION_NO_BATCH"
 
 
+@pytest.mark.parametrize("feed", ["", ", readChangeFeed 'true'"])
+def test_from_the_latest_version_on_is_from_when_a_table_first_looked(rows, tmp_path, feed):
+    path = tmp_path / "d"
+
+    def insert(value):
+        rows(f"INSERT INTO delta.`{path}` VALUES ({value})")
+
+    def told(*tables):
+        rows("; ".join(f"REFRESH STREAMING TABLE {table}" for table in tables))
+        return [[row["a"] for row in rows(f"SELECT a FROM {table} ORDER BY a")] for table in tables]
+
+    rows(f"CREATE TABLE delta.`{path}` TBLPROPERTIES ('delta.enableChangeDataFeed'='true') AS SELECT 1 AS a")
+    rows(f"CREATE STREAM k USING delta OPTIONS (path '{path}', startingVersion 'latest'{feed})")
+    insert(2)
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k; REFRESH STREAMING TABLE t")
+    rows(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('x' = 'y')")
+    rows("CREATE STREAMING TABLE u AS SELECT a FROM STREAM k WHERE a > 2; REFRESH STREAMING TABLE u")
+    # as a restart has it, everything that is known of the table is made anew
+    rows("CREATE OR REPLACE STREAMING TABLE t AS SELECT a, a + 1 AS b FROM STREAM k")
+    insert(3)
+    assert told("t", "u") == [[3], [3]]
+    insert(4)
+    assert told("t", "u") == told("t", "u") == [[3, 4], [3, 4]]
+    rows("REFRESH STREAMING TABLE t FULL")
+    assert told("t") == [[]]
+    insert(5)
+    assert told("t", "u") == [[5], [3, 4, 5]]
+
+
+def test_where_a_table_began_is_of_one_delta_table(rows, tmp_path):
+    d, e = tmp_path / "d", tmp_path / "e"
+    rows(f"CREATE TABLE delta.`{d}` AS SELECT 1 AS a; INSERT INTO delta.`{d}` VALUES (2)")
+    rows(f"CREATE TABLE delta.`{e}` AS SELECT 3 AS a")
+    stream = "STREAM k USING delta OPTIONS (path '{}', startingVersion 'latest')"
+    rows(f"CREATE {stream.format(d)}; CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    rows(f"CREATE OR REPLACE {stream.format(e)}; REFRESH STREAMING TABLE t")
+    rows(f"INSERT INTO delta.`{e}` VALUES (4); REFRESH STREAMING TABLE t")
+    assert rows("SELECT a FROM t") == [{"a": 4}]
+
+
 def test_rate(house):
     house.run("CREATE STREAM r USING rate OPTIONS (rowsPerSecond '5') WATERMARK timestamp DELAY OF INTERVAL 1 SECOND")
     assert [(c.name, c.type) for c in house.entry("r").columns] == [("timestamp", "timestamp"), ("value", "bigint")]

@@ -124,6 +124,8 @@ def _read_again(source: StreamSource) -> str:
     path = entry.option("path")
     if entry.format == "replay":
         return f"stream {source.name}, the recording {path} from its beginning"
+    if entry.format == "delta" and (begin := entry.option("startingVersion") or entry.option("startingTimestamp")):
+        return f"stream {source.name}, the Delta table {path} from its starting point ({begin}) on"
     if path is not None:
         return f"stream {source.name}, the {entry.format} files that are in {path} now; files removed since are missed"
     if entry.format == "kafka":

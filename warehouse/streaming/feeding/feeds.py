@@ -18,7 +18,7 @@ from warehouse.streaming.feeding.feed import Feed
 from warehouse.streaming.feeding.pace import Bound
 from warehouse.streaming.kafka import sink as kafka_sink
 from warehouse.streaming.log import step_log, table_folder
-from warehouse.streaming.sources import replay, sources
+from warehouse.streaming.sources import replay, sources, starting
 from warehouse.streaming.steps.parts import Parts
 from warehouse.streaming.steps.runner import Runner
 
@@ -109,17 +109,19 @@ class Feeds:
         def frames(most: Bound | None) -> list[DataFrame]:
             # the watermark of a table that is read counts for all that it has emitted
             most = None if any(isinstance(s.entry, StreamingTableEntry) for s in bound.sources) else most
-            return [self._frame(runner.parts.session, s, most) for s in bound.sources]
+            return [self._frame(runner.parts, number, most) for number in range(len(bound.sources))]
 
         def is_read() -> bool:
             return bool(self.catalog.readers_of(entry.qualified))
 
         return Feed(runner, frames, lambda: self._upstream(bound), recordings, is_read)
 
-    def _frame(self, session: SparkSession, source: StreamSource, most: Bound | None) -> DataFrame:
+    def _frame(self, parts: Parts, number: int, most: Bound | None) -> DataFrame:
         """Return a source as a streaming frame in the layout of ``streaming.layout``, a step bounded by ``most``."""
+        session, source = parts.session, parts.query.sources[number]
         if isinstance(source.entry, StreamEntry):
-            return sources.streaming_frame(session, most.of(source.entry) if most else source.entry)
+            entry = starting.settled(session, source.entry, parts.folder / "starting" / f"{number}.json")
+            return sources.streaming_frame(session, most.of(entry) if most else entry)
         if source.entry is None:
             return sources.table_frame(session, source.name, most.options("delta", frozenset()) if most else None)
         told = changes.panes_frame if source.kind is SourceKind.PANES else changes.changes_frame

@@ -226,7 +226,7 @@ def _declared(spark: SparkSession, plan: StreamPlan) -> tuple[Column, ...]:
 def _known(spark: SparkSession, plan: StreamPlan, draft: StreamEntry, source: str) -> tuple[Column, ...]:
     """Return the columns that the source itself names."""
     try:
-        if source in FILE_FORMATS or source == "delta":
+        if source in FILE_FORMATS or plan.format == "replay":
             options = sources.reader_options(draft, source)
             schema = spark.read.format(source).options(**options).load().schema
         else:
