@@ -309,6 +309,25 @@ def test_no_table_recurses_over_a_stream(rows: Rows) -> None:
         assert told.span and statement[told.span.start :].startswith("r WHERE")
 
 
+def test_a_view_that_a_script_has_replaced_stays_replaced(rows: Rows) -> None:
+    rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")
+    for name in ("a", "b", "c", "d"):
+        rows(f"CREATE VIEW {name} AS SELECT step AS x FROM stream_progress('total')")
+    rows("CREATE VIEW over_a AS SELECT x, 'over' AS y FROM a JOIN (SELECT 1 FROM stream_progress('total')) ON true")
+    rows("BEGIN CREATE OR REPLACE VIEW a AS SELECT 'script' AS x; DROP VIEW d; END")
+    rows("EXECUTE IMMEDIATE 'ALTER VIEW b AS SELECT ''immediate'' AS x'")
+    assert "script" in str(rows("SHOW CREATE TABLE a"))
+    rows("REFRESH STREAMING TABLE total FULL; REFRESH STREAMING TABLE total FULL")
+    assert rows("SELECT * FROM a UNION ALL SELECT * FROM b") == [{"x": "script"}, {"x": "immediate"}]
+    assert {row["x"] for row in rows("SELECT * FROM over_a")} == {"script"}
+    assert {row["x"] for row in rows("SELECT * FROM c")} == {1, 2, 3}
+    assert refused(rows, "SELECT * FROM d").condition == "TABLE_OR_VIEW_NOT_FOUND"
+    rows("CREATE STREAM d USING rate")
+    rows("CREATE OR REPLACE VIEW a AS SELECT step AS x FROM stream_progress('total')")
+    rows("REFRESH STREAMING TABLE total FULL")
+    assert {row["x"] for row in rows("SELECT * FROM over_a")} == {1, 2, 3}
+
+
 @pytest.mark.soak
 def test_views_say_what_their_query_says_now(rows: Rows) -> None:
     table = f"STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW"

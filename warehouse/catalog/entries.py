@@ -165,6 +165,8 @@ class ViewEntry(_Named):
         current: the schema in which its query's names without one are looked up; None for the view's own.
         made_of: what streams and table functions in it stood for when Spark was given it (``streaming.views``); None
             where that is not known.
+        given: what Spark was given of it, in short: a view of which Spark has something else is another one. None where
+            that is not known.
     """
 
     schema: str
@@ -172,6 +174,7 @@ class ViewEntry(_Named):
     text: str
     current: str | None = None
     made_of: str | None = None
+    given: str | None = None
 
 
 @dataclass(frozen=True)

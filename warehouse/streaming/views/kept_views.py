@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -15,7 +16,7 @@ from warehouse.errors import WarehouseError
 from warehouse.execution.analyzer import temporary_view
 from warehouse.language.statements import Statement
 from warehouse.language.view_scope import view_scope
-from warehouse.streaming.views.views import Views, changes, made_of
+from warehouse.streaming.views.views import Views, changes, given, made_of
 
 Temporary = dict[str, tuple[ViewEntry, str]]
 """Temporary views by name, in lower case as a query has it, with the text that Spark was given of each."""
@@ -49,7 +50,7 @@ class KeptViews:
             elif scope:
                 self._of_sessions.setdefault(spark, {})[name] = view, _text(spark, name)
             else:
-                self._catalog.put_view(view)
+                self._catalog.put_view(replace(view, given=given(spark, view)))
         if self._doors and changes(view):
             self._tell()
 

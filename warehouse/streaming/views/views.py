@@ -1,7 +1,8 @@
 """Views over streams and over our table functions: what Spark keeps of them is true to what is there now.
 
 Spark is given a view's text with folders, and records of steps, in the place of what is ours. After a step, or when a
-table was made again, that text says what was; so a statement that reads such a view has it written anew before.
+table was made again, that text says what was; so a statement that reads such a view has it written anew before. A view
+that a script or EXECUTE IMMEDIATE has replaced or dropped, which only Spark reads, is none of ours any more.
 """
 
 from __future__ import annotations
@@ -96,18 +97,22 @@ class Views:
     rewrite: Callable[[ViewEntry, str | None], None]
 
     def bring_up_to_date(self, statement: Statement) -> None:
-        """Have the views that a statement reads written anew where they say what was.
+        """Have the views that a statement reads written anew where they say what was; forget those that are gone.
 
         Raises:
             WarehouseError: one of them can no longer be read.
         """
-        views = (*self.catalog.views(), *self.temporary.values())
-        if not any(_is_stale(view, self._made_of(view)) for view in views if changes(view)):
-            return
         inner = statement.statement if isinstance(statement, Explain) else statement
         offset = len(statement.source.text) - len(inner.source.text)
         read = source_of(inner) if isinstance(inner, Generate) else getattr(inner, "query", None)
-        for name in (read,) if isinstance(read, Name) else _read(read) if read else ():
+        names = (read,) if isinstance(read, Name) else tuple(_read(read)) if read else ()
+        for name in (getattr(inner, "target", None), getattr(inner, "name", None), *names):
+            if isinstance(name, Name):
+                self._forget_gone(name, self.schema, 0)
+        views = (*self.catalog.views(), *self.temporary.values())
+        if not any(_is_stale(view, self._made_of(view)) for view in views if changes(view)):
+            return
+        for name in names:
             try:
                 self._bring(name, self.schema, 0)
             except WarehouseError as error:
@@ -117,6 +122,14 @@ class Views:
 
     def _made_of(self, view: ViewEntry) -> str | None:
         return made_of(self.home, self.catalog, view)
+
+    def _forget_gone(self, name: Name, schema: str, depth: int) -> None:
+        """Forget what a name means in ``schema``, and what that reads, where Spark has something else of it by now."""
+        view = self._ours(name, schema)
+        if view is None or depth > _MOST_DEEP:
+            return
+        for read in _read(shape) if (shape := shape_of(view.text)) else ():
+            self._forget_gone(read, view.current or view.schema, depth + 1)
 
     def _bring(self, name: Name, schema: str, depth: int) -> None:
         """Bring what a name means in ``schema`` up to date, what it reads before it."""
@@ -135,7 +148,11 @@ class Views:
         temporary = self.temporary.get(name.written.lower())
         if temporary is not None:
             return temporary
-        return self.catalog.view(*name.within(schema))
+        view = self.catalog.view(*name.within(schema))
+        if view and view.given is not None and view.given != given(self.spark, view):
+            self.catalog.drop_view(view.schema, view.name)
+            return None
+        return view
 
     def _of_spark(self, name: Name, schema: str) -> tuple[str, str]:
         """Return the text of a view of Spark's, and the schema it was made in; nothing where it is none."""
@@ -182,6 +199,14 @@ def settings_of(spark: SparkSession, view: ViewEntry) -> dict[str, str]:
     if found is None or not found.viewText().isDefined():
         return {}
     return dict(jvm.scala.jdk.javaapi.CollectionConverters.asJava(found.viewSQLConfigs()))
+
+
+def given(spark: SparkSession, view: ViewEntry) -> str | None:
+    """Return in short what Spark has of a view that stays, None where it has no such view."""
+    found = stored(spark, (view.schema, view.name), view.schema)
+    if found is None or not found.viewText().isDefined():
+        return None
+    return hashlib.sha256(found.viewText().get().encode()).hexdigest()[:32]
 
 
 def stored(spark: SparkSession, parts: tuple[str, ...], schema: str) -> Any:
