@@ -85,8 +85,8 @@ def test_references(project: Load) -> None:
         {
             "a.sql": "SELECT * FROM {{ source('raw', 'files') }} JOIN {{ ref(\n  'Deep' ) }} {# a note #} ON true",
             "b.sql": "-- depends_on: {{ ref('c') }}\nSELECT 1",
-            "c.sql": "SELECT '{{ text }}' /* {{ more }} */",
-            "e.sql": "{{ config(schema='lake', alias='deep') }} SELECT 1",
+            "c.sql": "SELECT '{{ text }}' /* {{ more }} /* it's */ {{ nor }} /*+ this */",
+            "e.sql": "/* a /* b */ it's */ {{ config(schema='lake', alias='deep') }} SELECT 1",
         }
     )
     assert paths(built) == ["c.sql", "b.sql", "e.sql", "a.sql"]

@@ -22,6 +22,7 @@ from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.portable import Json, unique_names, unpacked, unpacked_schema
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
+from warehouse.language.comments import comment_end
 from warehouse.language.keeping import partner
 from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
@@ -43,6 +44,7 @@ __all__ = [
     "TrainingProgress",
     "WarehouseError",
     "archiving",
+    "comment_end",
     "examine",
     "parse",
     "partner",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from warehouse.engine import quote_name
+from warehouse.engine import comment_end, quote_name
 from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 
@@ -104,10 +104,9 @@ def find_templates(file: SqlFile) -> Template:
     holes: list[tuple[Span, Reference | None]] = []
     depends_on: list[Reference] = []
     config = Config()
-    for match in _TOKENS.finditer(file.text):
-        span = Span(*match.span())
-        if match["comment"]:
-            if match["comment"].startswith("--") and "depends_on:" in match["comment"]:
+    for match, span in _tokens(file.text):
+        if match["line"]:
+            if "depends_on:" in match["line"]:
                 depends_on += _references(file, span)
         elif match["gone"]:
             holes.append((span, None))
@@ -138,13 +137,22 @@ _CLAUSES = frozenset(["as", "from", "not", "select", "table", "values", "where",
 
 
 _TOKENS = re.compile(
-    r"""(?P<comment> --[^\n]* | /\*.*?(?:\*/|\Z) )
+    r"""(?P<line> --[^\n]* )
+      | (?P<bracketed> /\* )
       | (?P<string> (?<!\w)[rR](?:'[^']*' | "[^"]*") | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
       | (?P<gone> \{\#.*?\#\} )
       | (?P<block> \{%.*?%\} )
       | (?P<braces> \{\{.*?\}\} )""",
     re.VERBOSE | re.DOTALL,
 )
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], Span]]:
+    """Yield what is a template or may hide one, with its place."""
+    at = 0
+    while match := _TOKENS.search(text, at):
+        at = comment_end(text, match.start()) if match["bracketed"] else match.end()
+        yield match, Span(match.start(), at)
 
 
 @dataclass(frozen=True)

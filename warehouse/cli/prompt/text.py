@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_PIECES = re.compile(
-    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z)|`[^`]*(?:`|\Z)""", re.DOTALL
-)
+from warehouse.engine import comment_end
+
+_PIECES = re.compile(r"""--[^\n]*|/\*|'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z)|`[^`]*(?:`|\Z)""", re.DOTALL)
 _BARE = frozenset({"exit", "quit", "help", "exit;", "quit;", "help;"})
 
 
@@ -27,10 +28,12 @@ def is_whole(text: str) -> bool:
     Example:
         >>> [is_whole(t) for t in ("SELECT 1;", "SELECT ';'", "SELECT 1; -- why", "BEGIN SELECT 1; END;")]
         [True, False, True, True]
+        >>> [is_whole(t) for t in ("/* a /* b */ SELECT 1;", "/* a /* b */ c */ SELECT 1;")]
+        [False, True]
     """
     if is_command(text):
         return True
-    bare = _PIECES.sub(lambda m: " " if m[0][:2] in ("--", "/*") else "''", text).strip()
+    bare = _bare(text).strip()
     if not bare:
         return not text.strip() or text.strip().startswith("--")
     if _open(text):
@@ -40,13 +43,29 @@ def is_whole(text: str) -> bool:
     return bare.endswith(";")
 
 
+def _bare(text: str) -> str:
+    """Return a text with a blank in the place of each comment, and nothing in quotes."""
+    at, bare = 0, ""
+    for start, end in _pieces(text):
+        bare += text[at:start] + (" " if text[start : start + 2] in ("--", "/*") else "''")
+        at = end
+    return bare + text[at:]
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where strings, quoted names and comments are."""
+    at = 0
+    while found := _PIECES.search(text, at):
+        at = comment_end(text, found.start()) if found[0] == "/*" else found.end()
+        yield found.start(), at
+
+
 def _open(text: str) -> bool:
     """Say whether the text ends inside a string, a quoted name or a comment."""
-    pieces = list(_PIECES.finditer(text))
-    if not pieces or pieces[-1].end() != len(text):
+    *_, (start, end) = (0, 0), *_pieces(text)
+    piece = text[start:end]
+    if not piece or end != len(text) or piece.startswith("--"):
         return False
-    piece = pieces[-1][0]
-    if piece.startswith("--"):
-        return False
-    closing = "*/" if piece.startswith("/*") else piece[0]
-    return not piece.endswith(closing) or len(piece) < 2 * len(closing)
+    if piece.startswith("/*"):
+        return comment_end(text + " ", start) > end
+    return not piece.endswith(piece[0]) or len(piece) < 2
