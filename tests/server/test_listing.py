@@ -149,6 +149,33 @@ def test_temporary_views_are_their_sessions_alone(jdbc: Jdbc, pyhive: Callable[.
     assert cursor.fetchall() == []
 
 
+def test_what_the_engine_alone_calls_is_not_shown(jdbc: Jdbc, pyhive: Callable[..., Any], things: str) -> None:
+    cursor = pyhive("eve").cursor()
+    for run in (jdbc.run, cursor.execute):
+        run("CREATE TEMPORARY VIEW __w_stream AS SELECT 1 AS x")
+        run("CREATE TEMPORARY VIEW my_stream AS SELECT 1 AS x")
+    jdbc.run("CREATE TEMPORARY FUNCTION __w_f(x INT) RETURNS INT RETURN x")
+    jdbc.run("CREATE TEMPORARY FUNCTION my_f(x INT) RETURNS INT RETURN x")
+    for listing in (
+        "TABLES",
+        "VIEWS",
+        "TABLES LIKE '*stream'",
+        "VIEWS LIKE '*stream'",
+        "TABLE EXTENDED LIKE '*stream'",
+    ):
+        names = [row[1] for row in jdbc.run(f"SHOW {listing}")]
+        assert "my_stream" in names and "__w_stream" not in names, listing
+        cursor.execute(f"SHOW {listing}")
+        found = str(cursor.fetchall())
+        assert "my_stream" in found and "__w_stream" not in found, listing
+    cursor.execute("SHOW TABLES LIKE '*stream'")
+    assert cursor.fetchall() == [("my_stream",)], "Hive's clients take the first column for the names"
+    for listing in ("USER FUNCTIONS", "FUNCTIONS LIKE '*_f'"):
+        names = [row[0].rpartition(".")[2] for row in jdbc.run(f"SHOW {listing}")]
+        assert "my_f" in names and "__w_f" not in names, listing
+    assert jdbc.run("SELECT __w_f(x) FROM __w_stream") == [["1"]]
+
+
 def test_pyhive_and_sqlalchemy(endpoint: Endpoint, pyhive: Callable[..., Any], jdbc: Jdbc, things: str) -> None:
     from sqlalchemy import create_engine, inspect
 

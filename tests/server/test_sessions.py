@@ -326,13 +326,19 @@ def test_a_view_says_what_its_query_says_now(schema: str, pyhive: Callable[..., 
     (tmp_path / "1.json").write_text('{"k": "a"}\n')
     rows(one, f"CREATE STREAM s (k STRING) USING json OPTIONS (path '{tmp_path}')")
     rows(one, "CREATE STREAMING TABLE t AS SELECT k FROM STREAM s")
-    rows(one, "CREATE VIEW steps AS SELECT step FROM stream_progress('t')")
+    for name in ("steps", "script", "immediate"):
+        rows(one, f"CREATE VIEW {name} AS SELECT step FROM stream_progress('t')")
     rows(one, "CREATE TEMPORARY VIEW newest AS SELECT max(step) FROM stream_progress('t')")
     rows(two, "CREATE TEMPORARY VIEW newest AS SELECT -max(step) FROM stream_progress('t')")
     (tmp_path / "2.json").write_text('{"k": "b"}\n')
     rows(one, "REFRESH STREAMING TABLE t")
-    assert rows(two, "SELECT * FROM steps") == [(1,), (2,)]
+    assert rows(two, "/* a /* comment */ SHOW */ SELECT * FROM steps") == [(1,), (2,)]
     assert (rows(one, "SELECT * FROM newest"), rows(two, "SELECT * FROM newest")) == ([(2,)], [(-2,)])
+    rows(two, "BEGIN CREATE OR REPLACE VIEW script AS SELECT 'script' AS step; END")
+    rows(two, "EXECUTE IMMEDIATE 'CREATE OR REPLACE VIEW immediate AS SELECT ''immediate'' AS step'")
+    rows(one, "REFRESH STREAMING TABLE t FULL")
+    for name in ("script", "immediate"):
+        assert rows(two, f"SELECT * FROM {name}") == [(name,)]
     rows(two, "DROP STREAMING TABLE t")
     with pytest.raises(Exception, match="The view steps can no longer be read: There is no streaming table t"):
         rows(two, "SELECT * FROM steps")

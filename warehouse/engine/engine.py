@@ -270,7 +270,7 @@ class Engine:
 
     @property
     def hidden_prefix(self) -> str:
-        """Return what the names of temporary views begin with that the engine alone reads."""
+        """Return what the names of temporary views and functions begin with that the engine alone calls."""
         return RESERVED_PREFIX
 
     @property

@@ -61,7 +61,8 @@ class Endpoint:
         limits = {name: getattr(options, name) for name in _LIMITS}
         self._house.open(
             spark._jsparkSession, _map(view, {name: Callback(answer) for name, answer in answers.items()}),
-            words_of_ours(), str(engine.folder / "logs" / AUDIT), _map(view, settings), _map(view, limits),
+            words_of_ours(), engine.hidden_prefix, str(engine.folder / "logs" / AUDIT), _map(view, settings),
+            _map(view, limits),
         )  # fmt: skip
         engine.adopt(self._house.root())
         engine.views.when_one_changes(self._house.readsViews)

@@ -11,11 +11,17 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.expressions.StartsWith;
 import org.apache.spark.sql.catalyst.parser.ParameterContext;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.ShowTables;
@@ -39,6 +45,9 @@ public class Dialect implements ParserInterface {
   /** What starts with one of these may read a view. */
   private static final Set QUERIES = new HashSet(Arrays.asList(new String[] {
     "SELECT", "WITH", "FROM", "VALUES", "TABLE", "EXPLAIN"}));
+
+  /** The columns of listings in which names stand that may be ours. */
+  private static final Set NAMES = new HashSet(Arrays.asList(new String[] {"tableName", "viewName", "function"}));
 
   /** Set while this thread is inside Python: what Python gives to Spark then is Spark's own. */
   private static final ThreadLocal DEPTH = new ThreadLocal();
@@ -94,9 +103,7 @@ public class Dialect implements ParserInterface {
     boolean mayChange = house.hasViews && QUERIES.contains(verb);
     if (READS.contains(verb) && !mayChange && !words.matcher(text).find()) {
       try {
-        LogicalPlan plan = given(text, parameters);
-        return "SHOW".equals(verb) && plan instanceof ShowTables && session.conf().contains(HIVE_LISTING)
-            ? namesFirst(plan) : plan;
+        return shown(verb, given(text, parameters));
       } catch (Exception error) {
         if (error instanceof ParseException) {
           ask(house.planner, new Statement(session, "", text, null)); // a mistake of which we may know more
@@ -115,7 +122,7 @@ public class Dialect implements ParserInterface {
     if (statement.columns != null) {
       return Act.of(house, text, statement.columns);
     }
-    return given(statement.rewritten != null ? statement.rewritten : text, parameters);
+    return shown(verb, given(statement.rewritten != null ? statement.rewritten : text, parameters));
   }
 
   /** The first word of a statement in upper case, behind comments and brackets; empty when there is none. */
@@ -127,8 +134,7 @@ public class Dialect implements ParserInterface {
         int end = text.indexOf('\n', at);
         at = end < 0 ? text.length() : end + 1;
       } else if (text.startsWith("/*", at)) {
-        int end = text.indexOf("*/", at);
-        at = end < 0 ? text.length() : end + 2;
+        at = behindComment(text, at);
       } else if (here == '(' || Character.isWhitespace(here)) {
         at++;
       } else {
@@ -140,6 +146,41 @@ public class Dialect implements ParserInterface {
       }
     }
     return "";
+  }
+
+  /** Where a comment ends; as in Spark's lexer comments nest, and what would begin a hint begins none in a comment. */
+  private static int behindComment(String text, int start) {
+    int at = start + 2;
+    int depth = 1;
+    while (at < text.length() && depth > 0) {
+      boolean closes = text.startsWith("*/", at);
+      boolean opens = text.startsWith("/*", at) && !text.startsWith("/*+", at);
+      depth += closes ? -1 : opens ? 1 : 0;
+      at += closes || opens ? 2 : 1;
+    }
+    return at;
+  }
+
+  /** What a SHOW lists as the client is to see it; any other statement as it is. */
+  private LogicalPlan shown(String verb, LogicalPlan plan) {
+    if (!"SHOW".equals(verb) || !(plan instanceof Command)) {
+      return plan;
+    }
+    LogicalPlan shown = withoutOurs(plan);
+    return plan instanceof ShowTables && session.conf().contains(HIVE_LISTING) ? namesFirst(shown) : shown;
+  }
+
+  /** A listing without the views and functions that the engine alone calls. */
+  private LogicalPlan withoutOurs(LogicalPlan listing) {
+    LogicalPlan shown = listing;
+    for (int i = 0; i < listing.output().size(); i++) {
+      String column = ((Attribute) listing.output().apply(i)).name();
+      if (NAMES.contains(column)) {
+        Expression ours = new StartsWith(UnresolvedAttribute.quoted(column), Literal$.MODULE$.apply(house.hidden));
+        shown = new Filter(new Not(ours), shown);
+      }
+    }
+    return shown;
   }
 
   /** The tables as Hive lists them, in one column: clients made for Hive take the first column for the names. */

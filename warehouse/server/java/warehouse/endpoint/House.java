@@ -31,6 +31,7 @@ public class House {
   SparkSession root;
   Map settings;
   Map limits;
+  String hidden; // what the names begin with of views and functions that the engine alone calls
   String directory;
   String pattern;
   Turns turns;
@@ -46,7 +47,8 @@ public class House {
    * @param settings what each session starts with
    * @param limits what there may be at a time: sessions, statements, and of each for one user
    */
-  public void open(SparkSession engine, Map answers, String words, String audit, Map settings, Map limits) {
+  public void open(SparkSession engine, Map answers, String words, String hidden, String audit, Map settings,
+      Map limits) {
     this.greeter = answer(answers, "greet");
     this.planner = answer(answers, "plan");
     this.actor = answer(answers, "act");
@@ -56,6 +58,7 @@ public class House {
     this.gate = answer(answers, "judge");
     this.lister = answer(answers, "list");
     this.shaper = answer(answers, "shape");
+    this.hidden = hidden;
     this.settings = settings;
     this.limits = limits;
     this.ledger = new Ledger(engine.sparkContext(), new File(audit));
