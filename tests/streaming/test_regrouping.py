@@ -194,6 +194,51 @@ def test_a_session_falls_apart_when_what_held_it_together_is_taken_back(rows: Ro
     assert refused.value.diagnostics[0].condition == "WAREHOUSE_DISCARDING_CANNOT_SPLIT"
 
 
+def test_what_a_session_holds_can_be_taken_back_while_it_has_state(rows: Rows, tmp_path: Path) -> None:
+    """Whatever the watermark has passed of it; a row that never came to count takes nothing along as it goes."""
+    files = iter(range(100))
+
+    def arrive(until: int, *edits: tuple[int, int, int, int]) -> None:
+        lines = (
+            {"id": i, "at": f"2024-05-01T12:{m:02}:00Z", "n": n, "gone": gone, "tick": f"2024-05-01T12:{until:02}:00Z"}
+            for i, m, n, gone in edits
+        )
+        (tmp_path / f"{next(files)}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if len(list(tmp_path.iterdir())) > 1:
+            rows("REFRESH STREAMING TABLE kept; REFRESH STREAMING TABLE stays")
+
+    def stays() -> list[tuple[Any, ...]]:
+        found = rows("SELECT minute(since), minute(till), c, n FROM stays ORDER BY 1")
+        return [tuple(row.values()) for row in found]
+
+    def late() -> list[tuple[Any, ...]]:
+        return [tuple(r.values()) for r in rows("SELECT id, n, minute(window_end) FROM late_rows('stays') ORDER BY 1")]
+
+    arrive(12, (1, 0, 1, 0), (2, 8, 1, 0), (3, 16, 1, 0), (4, 24, 1, 0))
+    rows(
+        f"CREATE STREAM edits (id INT, at TIMESTAMP, n INT, gone INT, tick TIMESTAMP) USING json"
+        f" OPTIONS (path '{tmp_path}') WATERMARK tick DELAY OF INTERVAL 0 SECONDS;"
+        "CREATE STREAMING TABLE kept AS SELECT id, at, sum(n) AS n FROM STREAM edits GROUP BY id, at"
+        " HAVING sum(gone) = 0 TRIGGER EVERY ROW RETRACTING;"
+        "CREATE STREAMING TABLE stays AS SELECT count(*) AS c, sum(n) AS n, window_start AS since, window_end AS till"
+        " FROM STREAM kept WINDOW SESSIONS (at, GAP INTERVAL 10 MINUTES) TRIGGER EVERY ROW RETRACTING"
+        " ALLOWED LATENESS INTERVAL 0 SECONDS"
+    )
+    assert stays() == [(0, 34, 4, 4)]
+    arrive(20, (1, 0, 0, 1))  # its own window ended at 10
+    assert stays() == [(8, 34, 3, 3)]
+    arrive(20, (2, 8, 5, 0), (5, 8, 7, 0))  # one of another value in its place, and one that comes too late
+    assert stays() == [(8, 34, 3, 8)]
+    assert late() == [(5, 7, 18)]
+    arrive(43, (5, 8, 0, 1))
+    assert stays() == [(8, 34, 3, 8)]
+    arrive(44, (2, 8, 1, 0))  # the session is closed, and known until 44
+    assert stays() == [(8, 34, 3, 9)]
+    arrive(44, (2, 8, 1, 0), (3, 16, 0, 1))
+    assert stays() == [(8, 34, 3, 9)]
+    assert late() == [(2, 7, 18), (2, 8, 18), (3, 1, 26), (5, 7, 18), (5, 7, 18)]
+
+
 # ------------------------------------------------------------------ random rows, three levels
 
 FEW = ("first", "second")

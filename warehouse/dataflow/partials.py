@@ -37,7 +37,8 @@ def assigned(query: WindowedQuery, source: str) -> str:
     elif isinstance(query.window, Custom):
         time = f"CASE WHEN {are_in_time('__w_windows')} THEN {time} END"
     if query.retracted:
-        source = f"(SELECT *, if({WITHDRAWN}, -1, 1) AS {SIGN}, false AS __w_refused FROM {source})"
+        marks = columns("false AS __w_refused", "false AS __w_held" if query.holds else "")
+        source = f"(SELECT *, if({WITHDRAWN}, -1, 1) AS {SIGN}, {marks} FROM {source})"
     size = "__w_row.size AS __w_size" if query.counts_bytes else ""  # here, or whole rows would be carried along for it
     timed = f"SELECT {columns('*', f'{time} AS ts', size, inputs)} FROM {source}"
     return f"SELECT *, {start} AS ws, {end} AS we FROM ({timed})"
@@ -167,7 +168,13 @@ def is_open(query: WindowedQuery, end: str, before: str) -> str:
 
 def in_time(query: WindowedQuery, before: str) -> str:
     """Return a condition over *rows*: neither late itself, nor kept out by a withdrawal that was."""
-    return is_open(query, "we", before) + (" AND NOT __w_refused" if query.retracted else "")
+    return takes(query, "we", before) + (" AND NOT __w_refused" if query.retracted else "")
+
+
+def takes(query: WindowedQuery, end: str, before: str) -> str:
+    """Return a condition over *rows*: the window that ends at ``end`` takes the row, or one that holds it does."""
+    open_yet = is_open(query, end, before)
+    return f"({open_yet} OR __w_held)" if query.holds else open_yet
 
 
 def source_rows(query: WindowedQuery, condition: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
 from warehouse.dataflow.triggers import BYTES, Kept, Kind, Node, Pending, kept, pending, percentiles
-from warehouse.dataflow.windows import Fixed, Sliding, Window, merges
+from warehouse.dataflow.windows import Fixed, Sessions, Sliding, Window, merges
 from warehouse.language.statements import Mode
 
 
@@ -141,6 +141,11 @@ class WindowedQuery:
     def splits(self) -> bool:
         """Say whether a session can fall apart, since a row that held it together can be taken back."""
         return self.retracted and merges(self.window)
+
+    @property
+    def holds(self) -> bool:
+        """Say whether a row that is late by itself may be taken back from a session that holds it; see ``lateness``."""
+        return self.retracted and isinstance(self.window, Sessions)
 
     @property
     def content_columns(self) -> tuple[str, ...]:

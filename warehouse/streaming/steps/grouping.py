@@ -68,6 +68,7 @@ class Arrived:
         intent: the step's.
         frames: see ``Runner.run``.
         kept: what is stored for the step is let go with it.
+        known: see ``late.without_replacements``.
     """
 
     inputs: Inputs
@@ -76,6 +77,7 @@ class Arrived:
     intent: Intent
     frames: list[DataFrame]
     kept: ExitStack
+    known: late.Known
 
     @property
     def query(self) -> WindowedQuery:
@@ -113,7 +115,7 @@ class _Rows:
         rows = partials.assigned(query, f"({arrived.inputs.query.input.text})")
         if query.retracted:
             rows = late.without_replacements(
-                self.relations, query, arrived.folder, rows, arrived.intent, clock.before, arrived.kept
+                self.relations, query, arrived.folder, rows, arrived.intent, clock.before, arrived.kept, arrived.known
             )
         self.behind = lags.measures(query.percentiles, _SAMPLED)
         # a column, whose code is generated, since sketches interpret what they are given for each row

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+
+from pyspark.sql import DataFrame
 
 from warehouse.dataflow import lateness
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import Clock
+from warehouse.execution.frames import figures
 from warehouse.execution.relations import Relations
 from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.streaming.delta import delta_tables
 from warehouse.streaming.delta.appends import Appends
 from warehouse.streaming.delta.late_table import FOLDER, LateTable
 from warehouse.streaming.log import Intent
+from warehouse.streaming.state.slices import Bounds
+from warehouse.streaming.state.state import FEW_HITS
+
+Known = Callable[[DataFrame | None, Bounds], DataFrame | None]
+"""Finds the state, of all versions, that some windows hit: themselves unless they are many, and their bounds."""
 
 
 def without_replacements(
-    relations: Relations, query: WindowedQuery, folder: Path, rows: str, intent: Intent, before: str, kept: ExitStack
-) -> str:
+    relations: Relations, query: WindowedQuery, folder: Path, rows: str, intent: Intent, before: str, kept: ExitStack,
+    known: Known,
+) -> str:  # fmt: skip
     """Mark the rows whose withdrawn predecessors still count, since the withdrawal was late, and so on from those.
 
     Returns SQL for the rows, those as they are when there are none, which one look at the withdrawals tells.
@@ -31,25 +41,47 @@ def without_replacements(
         intent: the step's.
         before: SQL for the watermark against which rows are judged.
         kept: what is stored in between is let go with it.
+        known: finds the state of sessions.
     """
     relations.put("__w_changes", relations.sql(rows))
+    changes, inserted = "__w_changes", ""
+    if query.holds and (late := relations.figures(changes, lateness.behind(query, before)))["late"]:
+        if late["withdrawn"]:
+            changes = _with_held(relations, query, before, kept, known)
+        inserted = f" UNION ALL {lateness.inserted_behind(query, changes, before)}"
     earlier = "(SELECT CAST(NULL AS STRING) AS identity WHERE false)"
     if delta_tables.exists(folder / FOLDER):
         stored = f"{delta_tables.relation(folder / FOLDER)} WHERE _step < {intent.step}"
         earlier = f"(SELECT __w_identity AS identity FROM {stored} AND __w_identity IS NOT NULL)"
-    out, known, rounds = earlier, 0, 0
+    earlier = f"({earlier}{inserted})" if inserted else earlier
+    out, so_far, rounds = earlier, 0, 0
     while True:
-        pairs = relations.sql(lateness.late_pairs(query, "__w_changes", before, out)).persist()
+        pairs = relations.sql(lateness.late_pairs(query, changes, before, out)).persist()
         kept.callback(pairs.unpersist)
-        if (found := pairs.count()) == known:
+        if (found := pairs.count()) == so_far:
             break
-        known, rounds = found, rounds + 1  # the texts of rounds differ: none reads what came of itself
+        so_far, rounds = found, rounds + 1  # the texts of rounds differ: none reads what came of itself
         relations.put(f"__w_pairs{rounds}", pairs)
-        replaced = relations.sql(lateness.replacements("__w_changes", f"__w_pairs{rounds}")).persist()
+        replaced = relations.sql(lateness.replacements(changes, f"__w_pairs{rounds}")).persist()
         kept.callback(replaced.unpersist)
         relations.put(f"__w_replaced{rounds}", replaced)
         out = f"({earlier} UNION ALL SELECT identity FROM __w_replaced{rounds})"
-    return lateness.with_refused("SELECT * FROM __w_changes", out) if known else rows
+    return lateness.with_refused(f"SELECT * FROM {changes}", out) if so_far or inserted else rows
+
+
+def _with_held(relations: Relations, query: WindowedQuery, before: str, kept: ExitStack, known: Known) -> str:
+    """Mark the rows of ``__w_changes`` that are taken back from sessions which have state; return the relation."""
+    hits = relations.sql(lateness.withdrawn_behind(query, "__w_changes", before)).persist()
+    kept.callback(hits.unpersist)
+    found = figures(hits, {"count": "count(1)", "start": "min(ws)", "end": "max(we)"})
+    state = known(hits if found["count"] <= FEW_HITS else None, (found["start"], found["end"]))
+    if state is None:
+        return "__w_changes"
+    relations.put("__w_known", state)
+    marked = relations.sql(lateness.held(query, "__w_changes", "__w_known", before)).persist()
+    kept.callback(marked.unpersist)
+    relations.put("__w_marked", marked)
+    return "__w_marked"
 
 
 def finished(

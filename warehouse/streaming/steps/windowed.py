@@ -18,7 +18,7 @@ from warehouse.execution.relations import Relations
 from warehouse.language.statements import Mode
 from warehouse.streaming.log import Commit, Intent
 from warehouse.streaming.state.hot import SMALL_PART
-from warehouse.streaming.state.slices import Folder
+from warehouse.streaming.state.slices import Bounds, Folder
 from warehouse.streaming.state.state import State
 from warehouse.streaming.steps import late
 from warehouse.streaming.steps.grouping import MOST_HELD, NO_ROWS, Arrived, Grouped, gathered, grouped, held, tell
@@ -128,7 +128,10 @@ class Windowed:
         how = manner(self.query, intent, last, partial(size_of, frames or []))
         self.tuning.tune(relations.session, how is Manner.FEW)
         new, thin = NO_ROWS, last.rows < 2 * last.groups
-        arrived = Arrived(self.parts.inputs, relations, self.parts.folder, intent, frames, kept) if frames else None
+        arrived = None
+        if frames:
+            hit = partial(self._hit, relations, intent, last)
+            arrived = Arrived(self.parts.inputs, relations, self.parts.folder, intent, frames, kept, hit)
         if arrived and how is Manner.AT_ONCE:
             known = self._seen(relations, self.state.all(relations.session, last))
             new = gathered(arrived, known, thin)
@@ -204,6 +207,13 @@ class Windowed:
 
     def _outcome(self, relations: Relations, intent: Intent, read: Read, windows: str, apart: bool = False) -> Outcome:
         return Outcome(relations, self.state, self.parts.appends, intent, read.clock, windows, read.few, apart)
+
+    def _hit(
+        self, relations: Relations, intent: Intent, last: Commit, hits: DataFrame | None, bounds: Bounds
+    ) -> DataFrame | None:
+        """Return the state that some windows hit, before the watermark moves."""
+        now = Clock(intent.step, intent.now, intent.before, intent.before)
+        return self.state.touched(relations.session, last, now, hits, bounds)
 
     def _seen(self, relations: Relations, state: DataFrame | None) -> str | None:
         """Make the relation of the state that a step reads; return its name, None without state."""
