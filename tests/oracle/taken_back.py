@@ -31,12 +31,14 @@ from tests.oracle.model import (
     LateRow,
     Look,
     Mode,
+    Or,
     Pane,
     Query,
     Row,
     Sessions,
     Time,
     Trigger,
+    When,
     _clusters,
     grow,
 )
@@ -77,6 +79,7 @@ class TakenBack:
 
     Attributes:
         out: what never came to count. held: how many changes were in time for the sake of the session alone.
+        apart: how often a part alone emitted of what had stood as one.
     """
 
     def __init__(self, query: Query) -> None:
@@ -87,7 +90,7 @@ class TakenBack:
         self.panes: list[Pane] = []
         self.late: list[LateRow] = []
         self.out: set[Hashable] = set()
-        self.held = 0
+        self.held = self.apart = 0
         self.watermark: Time = BEGIN
         self.steps = 0
 
@@ -209,6 +212,7 @@ class TakenBack:
         if self.query.mode == "RETRACTING":
             self.panes += [replace(pane, change="delete", step=self.steps) for pane in kin.standing]
         self.kin = [one for one in self.kin if one is not kin]
+        self.apart += bool(kin.standing) and not pieces[0][2]
         for piece, _, emits in pieces:
             if emits:
                 self._emit(piece, before, after)
@@ -304,11 +308,11 @@ class EditedProgram:
 
 
 def edited_program(seed: int, scenarios: int, triggers: Sequence[Trigger] = ()) -> EditedProgram:
-    """Return random program number ``seed`` under one of the triggers, EVERY ROW unless given."""
+    """Return random program number ``seed``, under EVERY ROW, or under one of the triggers; then more falls apart."""
     random = Random(f"edited {seed}")
     trigger = random.choice(list(triggers)) if triggers else Every(rows=1)
     gap = random.choice([10, 15]) * SECOND
-    lateness: Time = random.choice([0, 0, 5 * SECOND, 10 * SECOND, DAY])
+    lateness: Time = random.choice([5 * SECOND, 10 * SECOND, DAY] if triggers else [0, 0, 5 * SECOND, 10 * SECOND, DAY])
     mode: Mode = random.choice(["RETRACTING", "RETRACTING", "ACCUMULATING"])
     having = Condition("count", "<", 5) if random.random() < 0.2 else None
     query = Query(Sessions(gap), trigger, mode=mode, lateness=lateness, having=having, select=("count", "sum", "max"))
@@ -317,25 +321,31 @@ def edited_program(seed: int, scenarios: int, triggers: Sequence[Trigger] = ()) 
     for step in range(6):
         edits = []
         for scenario in range(scenarios):
-            for _ in range(random.randint(3, 7) if step == 0 else random.choice([0, 1, 1, 2, 3])):
-                edits.append(_edit(random, scenario, known, step))
+            if triggers and step == 0:  # one long session, for most gaps
+                edits += [_edit(random, (scenario, id), known, 5 * id) for id in range(1, 9)]
+                continue
+            some = random.randint(3, 7) if step == 0 else random.choice([0, 1, 1, 2, 3])
+            for _ in range(some):
+                name = scenario, random.randint(1, 8)
+                edits.append(_edit(random, name, known, 5 * random.randint(0, 8 + step), bool(triggers) and step == 1))
         steps.append((tuple(edits), EVENTS + tick * SECOND))
-        tick += random.choice([0, 5, 5, 10, 15])
+        tick += random.choice([0, 0, 5] if triggers else [0, 5, 5, 10, 15])
     reads = tuple(random.random() < 0.7 for _ in steps[:-1])
     return EditedProgram(query, tuple(steps), (*reads, True))
 
 
-def _edit(random: Random, scenario: int, known: dict[tuple[int, int], list[int]], step: int) -> Edit:
-    name = scenario, random.randint(1, 8)
+def _edit(
+    random: Random, name: tuple[int, int], known: dict[tuple[int, int], list[int]], at: int, going: bool = False
+) -> Edit:
     if name not in known:
-        at = EVENTS + 5 * SECOND * random.randint(0, 8 + step)
-        edit = Edit(*name, at, random.randint(0, 5), 0)
+        edit = Edit(*name, EVENTS + at * SECOND, random.randint(0, 4), 0)
     elif known[name][2]:
         edit = Edit(*name, 0, 0, -1)
     else:
-        other = Edit(*name, 0, random.randint(1, 3), 0)
+        other = Edit(*name, 0, random.randint(1, 5), 0)
         moved = Edit(*name, 5 * SECOND * random.choice([-2, -1, 1, 2]), 1, 0)
-        edit = random.choice([Edit(*name, 0, 0, 1), Edit(*name, 0, 0, 1), other, other, moved])
+        gone = Edit(*name, 0, 0, 1)
+        edit = gone if going else random.choice([gone, gone, other, other, moved])
     sums = known.setdefault(name, [0, 0, 0])
     known[name] = [sums[0] + edit.at, sums[1] + edit.v, sums[2] + edit.gone]
     return edit
@@ -345,5 +355,9 @@ APART: tuple[Trigger, ...] = (
     AtWatermark(Every(rows=3), Every(rows=1)),
     AtWatermark(Every(rows=2), Every(rows=2)),
     AtWatermark(),
+    When(Condition("sum", ">=", 10)),
+    When(Condition("sum", ">=", 10)),
+    AtWatermark(When(Condition("sum", ">=", 8)), Every(rows=1)),
+    Or([When(Condition("max", ">", 6)), AtWatermark()]),
 )
 """Triggers under which one part of what was a session fires and another one does not."""

@@ -239,6 +239,48 @@ def test_what_a_session_holds_can_be_taken_back_while_it_has_state(rows: Rows, t
     assert late() == [(2, 7, 18), (2, 8, 18), (3, 1, 26), (5, 7, 18), (5, 7, 18)]
 
 
+@pytest.mark.parametrize("mode", ["RETRACTING", soaked("ACCUMULATING")])
+def test_what_stood_as_one_goes_with_the_first_pane_over_it(rows: Rows, tmp_path: Path, mode: str) -> None:
+    """Whichever part of the former session that is of, a new one in its midst included."""
+    name = mode.lower()
+    files = iter(range(100))
+
+    def arrive(*edits: tuple[int, int, int, int]) -> None:
+        lines = ({"id": i, "at": f"2024-05-01T12:{m:02}:00Z", "n": n, "gone": gone} for i, m, n, gone in edits)
+        (tmp_path / f"{next(files)}.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if len(list(tmp_path.iterdir())) > 1:
+            rows(f"REFRESH STREAMING TABLE still_{name}; REFRESH STREAMING TABLE busy_{name}")
+
+    def busy() -> list[tuple[Any, ...]]:
+        found = rows(f"SELECT minute(since), minute(till), c, n FROM busy_{name} ORDER BY 1")
+        return [tuple(row.values()) for row in found]
+
+    arrive(*((i, 8 * (i - 1), 1, 0) for i in (1, 2, 3, 4, 5)))
+    rows(
+        f"CREATE STREAM edited_{name} (id INT, at TIMESTAMP, n INT, gone INT) USING json OPTIONS (path '{tmp_path}')"
+        " WATERMARK at DELAY OF INTERVAL 1 HOUR;"
+        f"CREATE STREAMING TABLE still_{name} AS SELECT id, at, sum(n) AS n FROM STREAM edited_{name} GROUP BY id, at"
+        " HAVING sum(gone) = 0 TRIGGER EVERY ROW RETRACTING;"
+        f"CREATE STREAMING TABLE busy_{name} AS SELECT count(*) AS c, sum(n) AS n, window_start AS since,"
+        f" window_end AS till FROM STREAM still_{name} WINDOW SESSIONS (at, GAP INTERVAL 10 MINUTES)"
+        f" TRIGGER WHEN (sum(n) >= 5) {mode}"
+    )
+    assert busy() == [(0, 42, 5, 5)]
+    arrive((2, 8, 0, 1), (3, 16, 0, 1), (4, 24, 0, 1))
+    assert busy() == [(0, 42, 5, 5)]
+    arrive((6, 14, 5, 0))
+    assert busy() == [(14, 24, 1, 5)]
+    arrive((5, 32, 4, 0))
+    assert busy() == [(14, 24, 1, 5), (32, 42, 1, 5)]
+    arrive((7, 6, 1, 0))
+    assert busy() == [(0, 24, 3, 7), (32, 42, 1, 5)]
+    changes = [(row["_change_type"], row["n"]) for row in rows(f"SELECT _change_type, n FROM panes('busy_{name}')")]
+    inserts = [("insert", 5)] * 3 + [("insert", 7)]
+    if mode == "RETRACTING":
+        inserts[3:3], inserts[1:1] = [("delete", 5)], [("delete", 5)]
+    assert changes == inserts
+
+
 # ------------------------------------------------------------------ random rows, three levels
 
 FEW = ("first", "second")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warehouse.dataflow.partials import merged_partials, spread
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
-from warehouse.dataflow.slots import intervals_united, sessions
+from warehouse.dataflow.slots import intervals_united, of_kin, sessions
 from warehouse.dataflow.state_columns import is_due, newest, over_columns, standing_columns, standing_types
 from warehouse.dataflow.times import Clock
 from warehouse.dataflow.windows import Sessions, merges
@@ -23,7 +23,12 @@ def merged(query: WindowedQuery, state: str | None, batch: str | None, clock: Cl
         at_once: one task does all of it, so that few rows are not shuffled.
     """
     rows = together(query, state, batch, at_once)
-    return touched(f"({_windows(query, rows, clock.reading().before)})", clock)
+    windows = _windows(query, rows, clock.reading().before)
+    if not query.splits:
+        return touched(f"({windows})", clock)
+    # kin is looked at as a whole, whatever a faster watermark says of each session
+    looked = f"max(hit OR {is_due(clock.reading())}) OVER {of_kin(query)} AS looked_at"
+    return f"SELECT * EXCEPT (looked_at) FROM (SELECT *, {looked} FROM ({windows})) WHERE looked_at"
 
 
 def touched(windows: str, clock: Clock, at_once: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warehouse.dataflow import triggers
+from warehouse.dataflow import slots, triggers
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.state_columns import EARLY, LATE, ON_TIME, over_columns, standing_columns, standing_types
@@ -109,6 +109,8 @@ def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:
     level = f"SELECT *, {columns(tuple(f'{fires[n.id]} AS f_{n.id}' for n in chosen))} FROM ({level})"
     again = " AND idx = 0" if query.first_only else ""
     level = f"SELECT *, pn > 0 AND (f_{tree.id} OR closing){again} AS emit FROM ({level})"
+    if query.splits:
+        level = slots.with_takers(query, level, standing_types(query)["last"])
     if moves:
         level = f"SELECT *, {columns(tuple(f'{triggers.finished(n)} AS z_{n.id}' for n in all_nodes))} FROM ({level})"
     having = f"coalesce({query.having}, false)" if query.having else "true"
@@ -139,10 +141,12 @@ def _outcome(query: WindowedQuery, finals: str, clock: Reading) -> str:
     # what is forgotten is not written: most columns of windows that open and close within a step
     kept = tuple(f"CASE WHEN NOT dropped THEN {sql} END AS {name}" for name, sql in next_state.items())
     vanished = "vanished" if merges(query.window) else ""
-    return "SELECT " + columns(
+    made = "SELECT " + columns(
         query.key_columns, "ws", "we", kept, f"{clock.step} AS step", "dropped", "opened AND dropped AS momentary",
         vanished, "emit", "shown", "idx AS pane_idx", "timing", "out", _gone(query),
+        ("kin", "taker") if query.splits else "",
     ) + f" FROM ({level})"  # fmt: skip
+    return slots.with_kin_together(query, made) if query.splits else made
 
 
 def _standing_next(query: WindowedQuery, clock: Reading) -> dict[str, str]:
