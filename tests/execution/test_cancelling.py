@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from warehouse.engine import Engine, WarehouseError
+from warehouse.execution.cancelling import Cancelling
 
 LONG = "SELECT count(*) FROM range(0, 40000000000, 1, 4000) WHERE hash(id) = 7"
 
@@ -44,3 +46,30 @@ def test_what_is_cancelled_after_its_end_harms_nobody(engine: Engine) -> None:
     engine.cancel()
     [result] = engine.run("SELECT count(*) AS n FROM range(1000)")
     assert [row for batch in result.batches for row in batch.to_pylist()] == [{"n": 1000}]
+
+
+def test_the_next_statement_is_not_cancelled_for_one_that_ends_meanwhile() -> None:
+    """Jobs are cancelled by a tag that both have: who is about to do so, and is held up, holds up the next one."""
+    late, begun = threading.Event(), threading.Event()
+    met: list[bool] = []
+
+    class Context:
+        """Instead of Spark's."""
+
+        def addJobTag(self, tag: str) -> None:  # noqa: N802
+            pass
+
+        removeJobTag = addJobTag  # noqa: N815
+
+        def cancelJobsWithTag(self, tag: str) -> None:  # noqa: N802
+            late.set()
+            met.append(begun.wait(0.5))
+
+    context: Any = Context()
+    cancelling = Cancelling(context)
+    with cancelling.statement():
+        cancelling.cancel()
+        assert late.wait(120)
+    with cancelling.statement():
+        begun.set()
+    assert met and not any(met)

@@ -29,6 +29,11 @@ class Cancelling:
         self._tag = f"warehouse-{secrets.token_hex(8)}"
         self._ended = threading.Event()
         self._ended.set()
+        self._guard = threading.RLock()
+        """Held while a statement ends and while jobs are cancelled: the next statement has the same tag.
+
+        One thread may come to both at once: a statement that nobody reads to its end ends when Python clears up.
+        """
         self.asked = threading.Event()
 
     @contextlib.contextmanager
@@ -40,7 +45,8 @@ class Cancelling:
         try:
             yield
         finally:
-            ended.set()
+            with self._guard:
+                ended.set()
             with contextlib.suppress(Exception):  # the session may end under a statement
                 self._context.removeJobTag(self._tag)
 
@@ -51,6 +57,7 @@ class Cancelling:
 
     def _insist(self, ended: threading.Event) -> None:
         while not ended.is_set():
-            with contextlib.suppress(Exception):
-                self._context.cancelJobsWithTag(self._tag)
+            with self._guard, contextlib.suppress(Exception):
+                if not ended.is_set():
+                    self._context.cancelJobsWithTag(self._tag)
             ended.wait(INTERVAL)
