@@ -123,4 +123,4 @@ def _items(sequence: Any) -> list[Any]:
 
 
 def _wait(spark: Any) -> None:
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(120_000)

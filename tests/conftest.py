@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -78,4 +80,34 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     from warehouse.engine import Engine
 
     with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED) as started:
+        ENGINES.append(started)
         yield started
+        ENGINES.remove(started)
+
+
+ENGINES: list[Engine] = []
+"""The one engine, once it is there."""
+
+
+@pytest.fixture(autouse=True)
+def left_at_rest() -> Iterator[None]:
+    """Let nothing run on, and no fault wait, that a test which failed has left behind."""
+    yield
+    if faults := sys.modules.get("warehouse.streaming.faults"):
+        faults.arm(None)
+    for started in ENGINES:
+        if started.tables.running._runs:
+            for entry in started.catalog.streaming_tables():
+                started.tables.running.stop(entry, quiet=True)
+
+
+@pytest.fixture(scope="session")
+def shipped(engine: Engine) -> None:
+    """Wait until tasks have the classes that are for them: the first engine of all compiles these beside its work."""
+    until = time.monotonic() + 300
+    while True:
+        engine._shared.begin(engine.spark)
+        if engine.kept._gathers and not engine._shared._to_ship:
+            return
+        assert time.monotonic() < until
+        time.sleep(0.2)

@@ -39,7 +39,7 @@ COMMON = ("even", "together", "ends")
 
 
 @pytest.fixture(scope="module")
-def pair(engine: Engine) -> Iterator[Engine]:
+def pair(engine: Engine, shipped: None) -> Iterator[Engine]:
     keys = {kind: f"if(id % 31 = 0, NULL, {sql})" for kind, sql in KEYS.items()}
     few = "id AS w, concat('other ', id) AS said FROM range(2000, 6000, 1, 4)"
     with partners(engine, "numbered", keys, "id AS v FROM range(0, 6000, 1, 4)", few):

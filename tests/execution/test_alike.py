@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
-from warehouse.execution import frames
 from warehouse.execution.frames import alike
 
 OF_ALL = "xxhash64(k, ws)"
@@ -58,12 +56,11 @@ def folder(engine: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize("compiled", ["true", "false"])
 @pytest.mark.parametrize(("count", "condition"), [(0, "true"), (300, "true"), (300, "ws > 17"), (60_000, "ws < 40")])
 def test_rows_of_files_are_found_by_the_hashes_that_are_kept_of_these(
-    engine: Any, folder: str, count: int, condition: str, compiled: str
+    engine: Any, shipped: None, folder: str, count: int, condition: str, compiled: str
 ) -> None:
     spark = engine.spark.newSession()
     spark.conf.set("spark.sql.codegen.wholeStage", compiled)
     spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled == "true" else "NO_CODEGEN")
-    _wait_until_shipped(engine)
     rows = spark.read.parquet(folder).where(condition)
     wanted = spark.range(count).selectExpr("CAST(nullif(id % 1000, 7) AS STRING) AS k", "id % 25 AS ws")
     rows.createOrReplaceTempView("alike_files")
@@ -86,11 +83,3 @@ def _rows_read(frame: Any) -> int:
     while plan.children().nonEmpty():
         plan = plan.children().head()
     return int(plan.metrics().apply("numOutputRows").value())
-
-
-def _wait_until_shipped(engine: Any) -> None:
-    """Ask until tasks have the classes that read so; the first engine of all compiles them beside its statements."""
-    until = time.monotonic() + 120
-    while not frames.ship(engine.spark):
-        assert time.monotonic() < until
-        time.sleep(0.2)

@@ -46,7 +46,7 @@ def rows(spark: SparkSession, *pairs: tuple[int | None, int]) -> DataFrame:
 
 def executions(spark: SparkSession) -> int:
     """Return the number of the last query that Spark was given to plan and to run."""
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(120_000)
     known = spark._jsparkSession.sharedState().statusStore().executionsList()
     return max((known.apply(i).executionId() for i in range(known.size())), default=-1)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,13 +51,8 @@ VALUES = {
 
 
 @pytest.fixture(autouse=True)
-def gathering(engine: Engine, schema: str) -> Iterator[None]:
-    """The classes are there, which the first engine compiles behind its first statements; on again afterwards."""
-    for _ in range(60):
-        list(engine.run("SELECT 1"))
-        if engine.kept._gathers:
-            break
-        time.sleep(1)
+def gathering(engine: Engine, shipped: None, schema: str) -> Iterator[None]:
+    """The classes are there; on again afterwards."""
     yield
     list(engine.run(f"RESET {SETTING}"))
 

@@ -21,7 +21,7 @@ SUMS = "sum(hash(*)) AS s, count(*) AS n"
 
 
 @pytest.fixture(scope="module")
-def rows(engine: Engine) -> Iterator[Rows]:
+def rows(engine: Engine, shipped: None) -> Iterator[Rows]:
     for each in rows_shuffled(engine, "spreading"):
         each(f"CREATE VIEW large AS {LARGE.format(80_000, 2)}")
         yield each
@@ -68,8 +68,10 @@ def test_rows_of_many_tasks_are_written_without_a_shuffle(rows: Rows) -> None:
 def test_what_is_written_is_what_a_shuffle_writes(rows: Rows) -> None:
     """The rows of each partition, Delta's statistics of them, the table's properties, and the session's settings."""
     rows("SET warehouse.spreading = false")
-    assert "Shuffle" in made(rows, "shuffled", "SELECT * FROM large", "name, day")
-    rows("RESET warehouse.spreading")
+    try:
+        assert "Shuffle" in made(rows, "shuffled", "SELECT * FROM large", "name, day")
+    finally:
+        rows("RESET warehouse.spreading")
     assert "Shuffle" not in made(rows, "unshuffled", "SELECT * FROM large", "name, day")
     sums = "SELECT pmod(hash(name, day), 8) AS part, sum(hash(k, day, name)) AS s, count(*) AS n FROM {} GROUP BY 1"
     assert sorted(map(str, rows(sums.format("unshuffled")))) == sorted(map(str, rows(sums.format("shuffled"))))

@@ -155,12 +155,14 @@ def test_sums_of_note(engine: Engine, rows: Rows, tables: None, text: str) -> No
 def test_a_column_that_is_called_like_a_field(engine: Engine, rows: Rows) -> None:
     """What is known of the one is not taken for the other, in sums and in what is read; Spark's readers take it so."""
     rows("SET spark.sql.parquet.filterPushdown = false")
-    for order in ("r, `r.n`", "`r.n`, r"):
-        rows(f"CREATE OR REPLACE TABLE alike AS SELECT {order} FROM (SELECT named_struct('n', 1BD :: DECIMAL(12, 0))"
-             " AS r, 999999999999BD AS `r.n` FROM range(3))")  # fmt: skip
-        assert rows("SELECT sum(`r.n`) AS s, sum(r.n) AS t FROM alike") == [{"s": 2999999999997, "t": 3}]
-        assert rows("SELECT count(*) AS n FROM alike WHERE `r.n` > 5 AND r.n < 5") == [{"n": 3}]
-    rows("RESET spark.sql.parquet.filterPushdown")
+    try:
+        for order in ("r, `r.n`", "`r.n`, r"):
+            rows(f"CREATE OR REPLACE TABLE alike AS SELECT {order} FROM (SELECT named_struct('n', 1BD ::"
+                 " DECIMAL(12, 0)) AS r, 999999999999BD AS `r.n` FROM range(3))")  # fmt: skip
+            assert rows("SELECT sum(`r.n`) AS s, sum(r.n) AS t FROM alike") == [{"s": 2999999999997, "t": 3}]
+            assert rows("SELECT count(*) AS n FROM alike WHERE `r.n` > 5 AND r.n < 5") == [{"n": 3}]
+    finally:
+        rows("RESET spark.sql.parquet.filterPushdown")
 
 
 def test_a_column_that_came_later(engine: Engine, rows: Rows) -> None:

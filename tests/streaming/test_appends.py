@@ -99,7 +99,9 @@ def test_a_step_of_few_rows_that_pass_is_interpreted_and_says_its_watermark(
 ) -> None:
     for number in (1, 2):
         row = {"k": number, "at": f"2026-01-01T00:00:0{number}Z"}
-        (tmp_path / f"{number}.json").write_text(json.dumps(row) + '\n{"k": \n')
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(row) + '\n{"k": \n')
+        os.utime(file, (number, number))  # files are read in the order of their times
     rows_of(
         engine,
         f"CREATE STREAM ticks (k INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path}', maxFilesPerTrigger '1')"
@@ -109,5 +111,5 @@ def test_a_step_of_few_rows_that_pass_is_interpreted_and_says_its_watermark(
     seen = rows_of(engine, "SELECT k, x, unix_seconds(_watermark) % 60 AS w FROM panes('passed') ORDER BY k")
     assert seen == [{"k": 1, "x": "X1", "w": 0}, {"k": 2, "x": "X2", "w": 1}]
     assert rows_of(engine, "SELECT count(*) AS n FROM bad_rows('ticks')") == [{"n": 2}]
-    (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == "passed"]
+    (entry,) = [e for e in engine.catalog.streaming_tables() if (e.schema, e.name) == (schema, "passed")]
     assert len(commits(table_folder(engine.tables.home, entry) / "panes")) == 3

@@ -123,7 +123,7 @@ def test_of_a_large_base_windows_fire_that_no_row_hits(
 def last_job(engine: Any) -> int:
     """Return the number of the last job that Spark was given."""
     context = engine.spark.sparkContext._jsc.sc()
-    context.listenerBus().waitUntilEmpty()
+    context.listenerBus().waitUntilEmpty(120_000)
     known = context.statusStore().jobsList(None)
     return max(int(known.apply(i).jobId()) for i in range(known.size()))
 

@@ -373,16 +373,19 @@ def test_any_number_of_shuffle_partitions(rows: Rows, tmp_path: Path) -> None:
     stream(rows, "shuffled", tmp_path / "in")
     query = f"{SUMS.replace('STREAM s', 'STREAM shuffled')} RETRACTING"
     later = ((1, 8), (8, 1))
-    for before, after in later:
-        rows(f"SET spark.sql.shuffle.partitions = {before}; CREATE STREAMING TABLE from_{before}_to_{after} AS {query}")
-    write(tmp_path / "in", *SECOND)
-    for before, after in later:
-        rows(f"SET spark.sql.shuffle.partitions = {after}; REFRESH STREAMING TABLE from_{before}_to_{after}")
-    write(tmp_path / "in", ("a", "u", 7, 0.7, 215), ("b", "u", 8, 0.8, 216))
-    for before, after in later:
-        same = f"CREATE OR REPLACE STREAMING TABLE from_{before}_to_{after} AS {query}"
-        rows(f"SET spark.sql.shuffle.partitions = {before}; {same}; DRAIN STREAMING TABLE from_{before}_to_{after}")
-    rows("RESET spark.sql.shuffle.partitions")
+    partitions = "SET spark.sql.shuffle.partitions ="
+    try:
+        for before, after in later:
+            rows(f"{partitions} {before}; CREATE STREAMING TABLE from_{before}_to_{after} AS {query}")
+        write(tmp_path / "in", *SECOND)
+        for before, after in later:
+            rows(f"{partitions} {after}; REFRESH STREAMING TABLE from_{before}_to_{after}")
+        write(tmp_path / "in", ("a", "u", 7, 0.7, 215), ("b", "u", 8, 0.8, 216))
+        for before, after in later:
+            same = f"CREATE OR REPLACE STREAMING TABLE from_{before}_to_{after} AS {query}"
+            rows(f"{partitions} {before}; {same}; DRAIN STREAMING TABLE from_{before}_to_{after}")
+    finally:
+        rows("RESET spark.sql.shuffle.partitions")
     one, other = (
         rows(f"SELECT * EXCEPT (_emitted_at) FROM panes('from_{before}_to_{after}') ORDER BY ALL")
         for before, after in later
