@@ -200,7 +200,7 @@ def test_beeline(endpoint: Endpoint, things: str) -> None:
         GENERATE PCA((SELECT 1.0D * id AS id FROM range(9)), k => 1); SHOW STREAM x;"""
     done = subprocess.run(
         [str(home / "bin" / "beeline"), "-u", url, "-n", "ada", "--force=true", "-e", text],
-        env=os.environ | {"SPARK_HOME": str(home)}, capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"SPARK_HOME": str(home)}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     shown = [" ".join(line.strip("| ").replace("|", " ").split()) for line in done.stdout.splitlines()]
     assert "c" in shown and "n _pane_timing" in shown and "id pca" in shown, done.stdout + done.stderr
@@ -233,15 +233,20 @@ def test_the_server_from_the_command_line(endpoint: Endpoint, things: str, capfd
 
 def test_one_interrupt_cancels_what_a_server_runs(endpoint: Endpoint, engine: Engine) -> None:
     command = [sys.executable, "-m", "warehouse.cli.main", "--server", f"127.0.0.1:{endpoint.port}", "-e"]
+    running = engine.spark.sparkContext.statusTracker()
+    before = set(running.getActiveStageIds())
     asked = subprocess.Popen(
         [*command, "SELECT count(*) FROM range(100000000000) WHERE sha2(string(id), 256) LIKE '%zz'"],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    running = engine.spark.sparkContext.statusTracker()
-    wait_until(lambda: running.getActiveStageIds())
-    asked.send_signal(signal.SIGINT)
-    said = asked.communicate(timeout=10)[1]
-    assert asked.returncode == 130 and "cancelled" in said, said
+    try:
+        wait_until(lambda: set(running.getActiveStageIds()) - before)
+        asked.send_signal(signal.SIGINT)
+        said = asked.communicate(timeout=120)[1]
+        assert asked.returncode == 130 and "cancelled" in said, said
+    finally:
+        asked.kill()
+        asked.wait()
     wait_until(lambda: not running.getActiveStageIds())
 
 
