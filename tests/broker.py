@@ -60,6 +60,15 @@ class Broker:
 
         return AdminClient({"bootstrap.servers": self.servers}, logger=logging.Logger("quiet"))
 
+    def answers(self) -> bool:
+        """Say whether it tells its topics before long."""
+        from confluent_kafka import KafkaException
+
+        try:
+            return bool(self.admin.list_topics(timeout=5).brokers)
+        except KafkaException:
+            return False
+
     def topic(self, name: str, partitions: int = 1) -> str:
         from confluent_kafka.admin import NewTopic
 
@@ -91,7 +100,7 @@ class Broker:
         producer = Producer({"bootstrap.servers": self.servers})
         for value in values:
             producer.produce(topic, _bytes(value), partition=partition, **fields)
-        assert producer.flush(20) == 0
+        assert producer.flush(120) == 0
 
     def transaction(self, topic: str, *values: Any, commit: bool = True) -> None:
         """Send records in a transaction, and commit or abort it."""
@@ -102,7 +111,7 @@ class Broker:
         producer.begin_transaction()
         for value in values:
             producer.produce(topic, _bytes(value), partition=0)
-        producer.flush(20)
+        producer.flush(120)
         (producer.commit_transaction if commit else producer.abort_transaction)()
         self.settle(topic)
 
@@ -112,7 +121,7 @@ class Broker:
         from confluent_kafka.admin import OffsetSpec
 
         asked = {TopicPartition(topic, 0): OffsetSpec.latest()}
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             ends = set()
             for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED):
@@ -144,20 +153,23 @@ def running() -> Iterator[Broker]:
         command = [*java, "-Xmx350m", "kafka.Kafka", str(properties)]
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     try:
-        _await(process, ports["port"], folder / "output")
-        yield Broker(f"127.0.0.1:{ports['port']}")
+        broker = Broker(f"127.0.0.1:{ports['port']}")
+        _await(process, ports["port"], broker, folder / "output")
+        yield broker
     finally:
         process.kill()
         process.wait()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _await(process: subprocess.Popen[bytes], port: int, output: Path) -> None:
-    deadline = time.monotonic() + 60
+def _await(process: subprocess.Popen[bytes], port: int, broker: Broker, output: Path) -> None:
+    """Wait until the broker answers: its port is open before that."""
+    deadline = time.monotonic() + 180
     while process.poll() is None and time.monotonic() < deadline:
         with socket.socket() as tried:
-            if tried.connect_ex(("127.0.0.1", port)) == 0:
-                return
+            opened = tried.connect_ex(("127.0.0.1", port)) == 0
+        if opened and broker.answers():
+            return
         time.sleep(0.05)
     raise RuntimeError(f"the broker did not start: {output.read_text(errors='replace')[-2000:]}")
 

@@ -170,6 +170,8 @@ def test_what_runs_on_and_fails_says_why_and_takes_the_same_records_when_it_is_s
     rows("START STREAMING TABLE t EVERY INTERVAL 1 SECOND")
     broker.send(topic, {"a": 2})
     wait_until(lambda: values(rows("SELECT count(*) FROM t")) == [(2,)])
+    # When its rows show, a step has yet to be committed.
+    wait_until(lambda: values(rows("SELECT sum(rows_in) FROM stream_progress('t')")) == [(2,)])
     faults.arm("panes", _fail)
     broker.send(topic, {"a": 5})
     wait_until(lambda: values(rows("SELECT count(*) FROM t")) == [(3,)])
@@ -224,7 +226,7 @@ def test_records_that_go_while_a_step_is_read(broker, topic):
     broker.forget(topic, before=4)
     found: list[int] = []
     for begin, end, read in ((0, 6, [4, 5]), (0, 5, [4]), (0, 3, [])):
-        taken = kafka_client.messages(config, (topic, 0), begin, end, 20, found.append)
+        taken = kafka_client.messages(config, (topic, 0), begin, end, 120, found.append)
         assert [m.offset() for some in taken for m in some] == read
     assert found == [4, 4, 4]
 
@@ -269,7 +271,7 @@ def received(broker: brokers.Broker, topic: str) -> list[tuple[str, str, int]]:
     config = kafka_client.configuration({"kafka.bootstrap.servers": broker.servers})
     broker.settle(topic)
     marks = kafka_client.Broker(config).marks([(topic, 0)])
-    lists = kafka_client.messages(config, (topic, 0), 0, marks.latest[topic, 0], 20, lambda first: None)
+    lists = kafka_client.messages(config, (topic, 0), 0, marks.latest[topic, 0], 120, lambda first: None)
     taken = [(m.key().decode(), json.loads(m.value())) for some in lists for m in some]
     return [(key, value["_change_type"], value["total"]) for key, value in taken]
 
