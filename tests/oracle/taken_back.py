@@ -1,6 +1,6 @@
 """Sessions over rows that can be taken back, as a simulator over plain objects, and random programs for them.
 
-``model.py`` knows no such rows; this is what DIALECT section 3 says of them, with its triggers and panes:
+``model.py`` knows no such rows; this is what the definition of the language says of them, with its triggers and panes:
 
 - A withdrawal is judged with the window that holds the row: it is late when it is so by the row's own window and that
   window has no state, or when the row never came to count. Its replacement is late then, too; one that has the same

@@ -46,7 +46,7 @@ def held(query: WindowedQuery, rows: str, state: str, before: str) -> str:
     """Return SQL for *rows* with ``__w_held``: the row is taken back from a session that has state, or takes its place.
 
     A withdrawal is judged with the window that holds the row: while a session has state, rows that it holds can be
-    taken back (DIALECT 3). What replaces one within the same bounds falls into the same window, and is judged with it.
+    taken back. What replaces one within the same bounds falls into the same window, and is judged with it.
 
     Args:
         query: a block over the changes of a RETRACTING table, with sessions.

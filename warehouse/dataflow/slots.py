@@ -28,7 +28,7 @@ def intervals_united(window: Window, relation: str, keys: tuple[str, ...]) -> st
     """Return SQL that tells apart, by ``g``, the unions of overlapping half-open intervals [ws, we) of each key.
 
     That is where a union starts, or of windows with a merge of their own, which may start together, its number.
-    The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do (DIALECT 3).
+    The comparison is strict: intervals that only touch stay apart, so rows exactly one gap apart do.
     """
     by = f"PARTITION BY {columns(keys) or '1'} ORDER BY ws, we"
     ends = f"SELECT *, max(we) OVER ({by} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM ({relation})"

@@ -1,7 +1,7 @@
 """When in processing time: trigger trees compiled to columns over a window's merged row.
 
 The whole algebra is data: a ``Node`` has a kind, parts and an amount; what each kind does is one row of these
-tables (the Dataflow Model, section 2.3; DIALECT section 3), which ``tests/unit/dataflow/test_triggers.py`` holds to
+tables (the Dataflow Model, section 2.3), which ``tests/unit/dataflow/test_triggers.py`` holds to
 the functions below. All leaves count from the window's last pane, over the *pending* columns (``pending``: ``pn``
 rows, ``pb`` bytes, ``pf`` the first arrival, ``ph`` whether a row held a condition), so the only state a tree keeps
 of its own is the active part of each THEN (``t_<id>``), what a user's own trigger keeps (``dataflow.custom``) and,
