@@ -106,7 +106,7 @@ class Site:
         )
         for name in tables:
             self.system.run(f"CREATE STREAMING TABLE {name} AS {TABLES[name]}")
-        self.logs = {e.name: step_log(self.home, e) for e in self.system.engine.catalog.streaming_tables()}
+        self.logs = {e.name: step_log(self.home, e) for e in self.system.engine.catalog.streaming_tables.all()}
 
     def restart(self) -> None:
         """End the engine and its JVM, and go on with another one."""

@@ -74,7 +74,7 @@ class Contest:
         call = f"GENERATE ML LogisticRegression(points, label => 'y', max_iter => {self.iterations}, tol => 0)"
         if stored:
             list(self.engine.run(f"{call} AS OR REPLACE MODEL learnt"))
-            described = self.engine.catalog.model("default", "learnt")
+            described = self.engine.catalog.models.get("default", "learnt")
             assert described
             self.learnt["statement"] = dict(described.newest.facts)["Coefficients"]
             return

@@ -55,7 +55,7 @@ def lived(system: str, folder: Path) -> None:
 
 
 def _our_steps(engine: Engine, folder: Path) -> Iterator[int]:
-    if not list(engine.catalog.streams()):
+    if not list(engine.catalog.streams.all()):
         list(
             engine.run(
                 f"CREATE STREAM events ({SCHEMA}) USING parquet OPTIONS (path '{folder / 'events'}',"

@@ -97,7 +97,7 @@ def left_at_rest() -> Iterator[None]:
         faults.arm(None)
     for started in ENGINES:
         if started.tables.running._runs:
-            for entry in started.catalog.streaming_tables():
+            for entry in started.catalog.streaming_tables.all():
                 started.tables.running.stop(entry, quiet=True)
 
 

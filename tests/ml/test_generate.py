@@ -389,7 +389,7 @@ def test_what_was_made_is_taken_back(engine: Engine, rows: Rows, monkeypatch: py
         with pytest.raises(ZeroDivisionError):
             rows("GENERATE KMeans(people, 2, features => age) AS TABLE half AS MODEL half")
     with monkeypatch.context() as patch:
-        patch.setattr(engine.catalog, "put_model", lambda entry: 1 / 0)
+        patch.setattr(engine.catalog.models, "put", lambda entry: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             rows("GENERATE KMeans(people, 2, features => age) AS TABLE half AS MODEL half")
     assert rows("SHOW TABLES LIKE 'half'") == [] and rows("SHOW MODELS LIKE 'half'") == []

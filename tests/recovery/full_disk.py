@@ -92,7 +92,7 @@ class Life:
 
     def reached(self, table: str) -> str:
         """Return what a table has written of the step that it is in, if it is in one."""
-        (entry,) = (found for found in self.engine.catalog.streaming_tables() if found.name == table)
+        (entry,) = (found for found in self.engine.catalog.streaming_tables.all() if found.name == table)
         log, folder = step_log(self.engine.folder, entry), table_folder(self.engine.folder, entry)
         step = log.last().step + 1
         if log.intent(step) is None:
@@ -107,7 +107,7 @@ class Life:
 
     def tables_with(self, rows: int) -> set[str]:
         """Return the tables that have read so many rows."""
-        found = self.engine.catalog.streaming_tables()
+        found = self.engine.catalog.streaming_tables.all()
         return {entry.name for entry in found if step_log(self.engine.folder, entry).last().read == rows}
 
     def met(self, statement: str) -> bool:

@@ -65,7 +65,7 @@ def run(root: Path, names: list[str]) -> None:
         for name in names:
             rows_of(engine, f"START STREAMING TABLE {name}_s EVERY INTERVAL 1 SECOND")
         (root / "refreshing").touch()
-        started = [e for e in engine.catalog.streaming_tables() if e.name.removesuffix("_s") in names]
+        started = [e for e in engine.catalog.streaming_tables.all() if e.name.removesuffix("_s") in names]
         while all(map(engine.tables.running.runs, started)):
             time.sleep(0.1)
         for name in names:
@@ -141,7 +141,7 @@ def _of_over(engine: Engine) -> Iterator[str]:
 
 def _make(engine: Engine, root: Path, twin: str) -> None:
     """Make what is not there yet: a kill may have come in between."""
-    known = {e.name for e in (*engine.catalog.streams(), *engine.catalog.streaming_tables())}
+    known = {e.name for e in (*engine.catalog.streams.all(), *engine.catalog.streaming_tables.all())}
     servers = _servers(root)
     made = {twin: stream(twin, root / "data", ONE_FILE_A_STEP)}
     if servers:

@@ -211,7 +211,7 @@ def test_making_replacing_and_dropping_are_whole_or_nothing(mortal: Mortal, monk
 
     def stands() -> str:
         """Return what there is of the table: its mark, or nothing; and that no trace is left of anything else."""
-        entries = [e.id for e in mortal.engine.catalog.streaming_tables() if e.name == "whole"]
+        entries = [e.id for e in mortal.engine.catalog.streaming_tables.all() if e.name == "whole"]
         folders = [f.name for f in (mortal.engine.folder / "streaming").glob("whole-*")]
         assert folders == entries
         counted = "SELECT _why, count(*) AS n FROM bad_rows('few') WHERE _table LIKE '%whole' GROUP BY 1"

@@ -61,7 +61,7 @@ def test_a_table_that_runs_on_stops_and_says_why(mortal: Mortal) -> None:
         "CREATE STREAMING TABLE stopped AS SELECT v FROM STREAM some"
     )
     (data / "1.json").write_text('{"v": 1}\n')
-    entry = mortal.engine.catalog.streaming_table("recovery", "stopped")
+    entry = mortal.engine.catalog.streaming_tables.get("recovery", "stopped")
     assert entry is not None
     faults.arm("panes", full)
     try:

@@ -123,7 +123,7 @@ def test_a_statement_of_ours_is_cancelled(engine: Engine, schema: str, jdbc: Jdb
     counted = SLOW.replace("count(*)", "count(*) AS c")
     slow = f"CREATE STREAMING TABLE t AS SELECT s.a, b.c FROM STREAM s JOIN ({counted}) b"
     cancel(slow, engine, jdbc, after=0.5)
-    wait_until(lambda: engine.catalog.streaming_table(schema, "t") is None)
+    wait_until(lambda: engine.catalog.streaming_tables.get(schema, "t") is None)
     jdbc.statement = jdbc.connection.createStatement()
     assert jdbc.run("SHOW STREAMING TABLES") == []
 

@@ -77,7 +77,7 @@ def test_explain_and_metadata_run_nothing(plays: str, jdbc: Jdbc, engine: Engine
     assert "SESSIONS" in told[0][0]
     prepared = jdbc.connection.prepareStatement(TOTALS)
     prepared.close()
-    assert engine.catalog.streaming_table(plays, "totals") is None
+    assert engine.catalog.streaming_tables.get(plays, "totals") is None
     assert jdbc.run("SHOW STREAMING TABLES") == []
 
 

@@ -150,7 +150,7 @@ def data(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 def what_exists(engine: Engine) -> tuple[object, ...]:
     tables = [row.tableName for row in engine.spark.sql("SHOW TABLES").collect()]
-    ours = (engine.catalog.streams(), engine.catalog.streaming_tables(), engine.catalog.views())
+    ours = (engine.catalog.streams.all(), engine.catalog.streaming_tables.all(), engine.catalog.views.all())
     return (sorted(tables), *ours)
 
 

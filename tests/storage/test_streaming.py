@@ -77,7 +77,7 @@ def die() -> None:
 
 
 def panes_of(engine: Engine, name: str) -> Path:
-    (entry,) = [e for e in engine.catalog.streaming_tables() if (e.schema, e.name) == ("spread", name)]
+    (entry,) = [e for e in engine.catalog.streaming_tables.all() if (e.schema, e.name) == ("spread", name)]
     return table_folder(engine.folder, entry) / "panes"
 
 

@@ -60,7 +60,7 @@ class House:
         return file
 
     def entry(self, name: str) -> StreamEntry:
-        entry = self.catalog.stream(self.schema, name)
+        entry = self.catalog.streams.get(self.schema, name)
         assert entry is not None
         return entry
 
@@ -88,7 +88,7 @@ class House:
             "default", name, new_id(name), "CREATE", None, (), (), (self.entry(stream).qualified,),
             False, "ACCUMULATING", False, (), "2024-01-01",
         )  # fmt: skip
-        self.catalog.put_streaming_table(entry)
+        self.catalog.streaming_tables.put(entry)
         return entry
 
 
@@ -112,5 +112,5 @@ def house(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(files)
     house = House(spark, Catalog.open(tmp_path / "home"), files)
     yield house
-    for entry in house.catalog.streams():
+    for entry in house.catalog.streams.all():
         sources.drop_relation(spark, entry)

@@ -111,5 +111,5 @@ def test_a_step_of_few_rows_that_pass_is_interpreted_and_says_its_watermark(
     seen = rows_of(engine, "SELECT k, x, unix_seconds(_watermark) % 60 AS w FROM panes('passed') ORDER BY k")
     assert seen == [{"k": 1, "x": "X1", "w": 0}, {"k": 2, "x": "X2", "w": 1}]
     assert rows_of(engine, "SELECT count(*) AS n FROM bad_rows('ticks')") == [{"n": 2}]
-    (entry,) = [e for e in engine.catalog.streaming_tables() if (e.schema, e.name) == (schema, "passed")]
+    (entry,) = [e for e in engine.catalog.streaming_tables.all() if (e.schema, e.name) == (schema, "passed")]
     assert len(commits(table_folder(engine.tables.home, entry) / "panes")) == 3

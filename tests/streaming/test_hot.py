@@ -41,7 +41,7 @@ def arrive(folder: Path, number: int) -> None:
 
 def hot(engine: Any, name: str) -> Hot:
     """Return what is in memory of a table's state."""
-    (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == name and e.schema.startswith("hot_")]
+    (entry,) = [e for e in engine.catalog.streaming_tables.all() if e.name == name and e.schema.startswith("hot_")]
     return engine.tables.feeds._feeds[entry.id].runner.state.hot
 
 
@@ -150,7 +150,7 @@ def test_the_delta_of_a_small_step_is_written_by_this_process(
         before = last_job(engine)
         rows("REFRESH STREAMING TABLE t")
         started = last_job(engine) - before
-    (entry,) = [e for e in engine.catalog.streaming_tables() if e.name == "t" and e.schema.startswith("hot_")]
+    (entry,) = [e for e in engine.catalog.streaming_tables.all() if e.name == "t" and e.schema.startswith("hot_")]
     delta = engine.tables.feeds._feeds[entry.id].runner.parts.folder / "state" / "delta-000000003"
     by_tasks = [file.name for file in delta.glob("part-*.parquet") if "-c000" in file.name]
     assert (started, bool(by_tasks)) == (jobs, limit != "LITTLE_STATE" or most < 0)

@@ -121,7 +121,7 @@ def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
             )
         else:
             rows("REFRESH STREAMING TABLE t")
-        (entry,) = [made for made in engine.catalog.streaming_tables() if (made.schema, made.name) == (schema, "t")]
+        (entry,) = [made for made in engine.catalog.streaming_tables.all() if (made.schema, made.name) == (schema, "t")]
         kept.append(engine.tables.feeds._feeds[entry.id].runner.parts.plans.count)
         return compiled.getCount() - before
 

@@ -317,13 +317,13 @@ def test_a_table_that_runs_on(rows: Rows, engine: Engine, tmp_path: Path, monkey
     assert looked.wait(60)  # or it would take the second file
     broken = query.replace("sum(d) AS total", "sum(d) AS total, raise_error(p) AS why")
     write(tmp_path / "in", *SECOND)
-    entry = engine.catalog.streaming_table("replacing", "running")
+    entry = engine.catalog.streaming_tables.get("replacing", "running")
     with pytest.raises(WarehouseError):
         rows(f"CREATE OR REPLACE STREAMING TABLE running AS {broken}")
-    assert engine.catalog.streaming_table("replacing", "running") == entry
+    assert engine.catalog.streaming_tables.get("replacing", "running") == entry
     rows(f"CREATE OR REPLACE STREAMING TABLE running AS {query.replace('2 ROWS', '3 ROWS')}")
     assert rows("SHOW STREAMING TABLES LIKE 'running'")[0]["status"] == "running"
-    entry = engine.catalog.streaming_table("replacing", "running")
+    entry = engine.catalog.streaming_tables.get("replacing", "running")
     assert entry is not None and engine.tables.running.interval(entry) == 3_600_000_000
     for message in ("started again, at another interval", "runs already"):
         (result,) = engine.run("START STREAMING TABLE running EVERY INTERVAL 2 HOURS")
@@ -342,7 +342,7 @@ def test_another_session_changes_it_meanwhile(
     stream(rows, f"of_{name}", tmp_path / "in")
     query = SUMS.replace("STREAM s", f"STREAM of_{name}")
     rows(f"CREATE STREAMING TABLE {name} AS {query}")
-    before = engine.catalog.streaming_table("replacing", name)
+    before = engine.catalog.streaming_tables.get("replacing", name)
     seen = rows(f"SELECT * FROM {name} ORDER BY ALL")
     begun = engine.spark.sql(f"SELECT * FROM {name} ORDER BY ALL")
     begun._jdf.queryExecution().executedPlan()
@@ -358,7 +358,7 @@ def test_another_session_changes_it_meanwhile(
     monkeypatch.setattr(Changing, "change", changed)
     rows(f"CREATE OR REPLACE STREAMING TABLE {name} AS {query.replace('AS total', 'AS points')}")
     thread.join()
-    found = engine.catalog.streaming_table("replacing", name)
+    found = engine.catalog.streaming_tables.get("replacing", name)
     if name == "drop":
         assert found is None
     else:

@@ -99,7 +99,7 @@ def test_a_step_that_was_begun_is_repeated(rows: Rows, engine: Engine, schema: s
         replay(rows, name, file, "none", "1 minute")
     rows(f"CREATE STREAMING TABLE t AS SELECT sum(value) AS n FROM {union('odd', 'even')} TRIGGER EVERY ROW RETRACTING")
     before = told(rows, "t")
-    entry = engine.catalog.streaming_table(schema, "t")
+    entry = engine.catalog.streaming_tables.get(schema, "t")
     assert entry
     newest = StepLog(engine.folder / "streaming" / entry.id).last().step
     (engine.folder / "streaming" / entry.id / "commits" / f"{newest:09}.json").unlink()

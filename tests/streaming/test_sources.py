@@ -379,7 +379,7 @@ def test_what_create_refuses_points_at_the_words(house):
     for source, reason in (("parquet", "1.csv. Could not read footer"), ("json", "No record in it is JSON")):
         with pytest.raises(WarehouseError, match=f"STREAM_COLUMNS_UNKNOWN.*{reason}"):
             house.run(f"CREATE STREAM s USING {source} OPTIONS (path 'lines')")
-    assert house.catalog.streams() == ()
+    assert house.catalog.streams.all() == ()
     assert not (house.catalog.home / "streams").exists()
     with pytest.raises(WarehouseError, match=r"did you mean .*/landing/plays"):
         house.run(f"CREATE STREAM s {columns} USING json OPTIONS (path 'landing/play')")
@@ -423,7 +423,7 @@ def test_a_stream_that_is_read(house):
         ddl.draft_stream(parse(SourceText(other)), house)
     house.run("CREATE OR REPLACE STREAM s (a INT, s STRING) USING json OPTIONS (path 'in')")
     assert house.batch("s") == [(1, "x")]
-    house.catalog.drop_streaming_table("default", "t")
+    house.catalog.streaming_tables.drop("default", "t")
     house.run("DROP STREAM s")
     assert house.refusal("DROP STREAM s") == ("STREAM_NOT_FOUND", "s")
     assert "no such stream" in house.run("DROP STREAM IF EXISTS s")

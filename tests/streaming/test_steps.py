@@ -56,7 +56,7 @@ def test_as_of_step(rows: Rows, engine: Engine, schema: str, tmp_path: Path) -> 
     assert changed == [{"p": "a", "more": 0}, {"p": "b", "more": 16}]
     assert rows("SELECT max(t.d) AS d FROM t AS OF STEP 1") == [{"d": 4}]
     assert len(rows("SELECT * FROM stream_progress('t') AS OF STEP 2")) == 2
-    entry = engine.catalog.streaming_table(schema, "t")
+    entry = engine.catalog.streaming_tables.get(schema, "t")
     assert entry
     shutil.rmtree(engine.folder / "streaming" / entry.id / "state" / "delta-000000001")
     for text, condition in (

@@ -325,7 +325,7 @@ def test_files_noted_by_the_source_alone_are_a_step_of_their_own(
         " maxFilesPerTrigger '1'); CREATE STREAMING TABLE t AS SELECT p, d FROM STREAM s"
     )
     arrive("s", ("b", 2, 0))
-    entry = engine.catalog.streaming_table(schema, "t")
+    entry = engine.catalog.streaming_tables.get(schema, "t")
     log = engine.folder / "streaming" / entry.id / "checkpoint" / "sources" / "0"
     noted = {"path": (tmp_path / "s" / "1.json").as_uri(), "timestamp": 1, "batchId": 1}
     (log / "1").write_text("v1\n" + json.dumps(noted))

@@ -68,7 +68,7 @@ def test_many_steps_leave_few_files(engine: Any, rows: Rows, tmp_path: Path, mon
     assert emitted == [{"kind": "delete", "n": 3}, {"kind": "insert", "n": 6}]
     assert [r["step"] for r in rows("SELECT step FROM stream_progress('counts') ORDER BY step")] == list(range(1, 7))
     assert rows("SELECT k, n FROM counts AS OF STEP 2 ORDER BY k") == [{"k": 0, "n": 1}, {"k": 1, "n": 1}]
-    (entry,) = [e for e in engine.catalog.streaming_tables() if (e.schema, e.name) == ("upkept", "counts")]
+    (entry,) = [e for e in engine.catalog.streaming_tables.all() if (e.schema, e.name) == ("upkept", "counts")]
     folder = table_folder(engine.tables.home, entry)
     assert rows("SELECT count(*) AS n FROM bad_rows('ticks')") == [{"n": 6}]
     aside = bad_rows.table_path(engine.tables.home, entry.schema, "ticks")

@@ -76,16 +76,45 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-class _Shelf(Generic[E]):
+class Shelf(Generic[E]):
     """All entries of one kind, by name without case, and their files."""
 
-    def __init__(self, folder: Path, kind: type[E]):
-        self.folder = folder
-        self.kind: type[E] = kind
-        self.entries: dict[tuple[str, str], E] = {}
+    def __init__(self, folder: Path, kind: type[E], guard: threading.RLock):
+        self._folder, self._guard = folder, guard
+        self._kind: type[E] = kind
+        self._entries: dict[tuple[str, str], E] = {}
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
             entry = self._read(path)
-            self.entries[_key(entry.schema, entry.name)] = entry
+            self._entries[_key(entry.schema, entry.name)] = entry
+
+    def get(self, schema: str, name: str) -> E | None:
+        """Return the entry of that name, or None."""
+        with self._guard:
+            return self._entries.get(_key(schema, name))
+
+    def all(self) -> tuple[E, ...]:
+        """Return all entries by name."""
+        with self._guard:
+            return tuple(entry for _, entry in sorted(self._entries.items()))
+
+    def put(self, entry: E) -> None:
+        """Keep ``entry``, in place of one of the same name."""
+        with self._guard:
+            self._write(entry)
+            self._entries[_key(entry.schema, entry.name)] = entry
+
+    def drop(self, schema: str, name: str) -> bool:
+        """Forget the entry of that name; say whether there was one."""
+        with self._guard:
+            if _key(schema, name) not in self._entries:
+                return False
+            self._remove(schema, name)
+            del self._entries[_key(schema, name)]
+            return True
+
+    def draft(self, guard: threading.RLock) -> Shelf[E]:
+        """Return a copy whose changes stay in memory."""
+        return _Draft(self, guard)
 
     def _read(self, path: Path) -> E:
         """Return the entry in ``path``, or fail naming the file."""
@@ -99,7 +128,7 @@ class _Shelf(Generic[E]):
         if version > FORMAT:
             fail("WAREHOUSE_CATALOG_FILE_NEWER", file=path, version=version, known=FORMAT)
         try:
-            entry = from_json(self.kind, data["entry"])
+            entry = from_json(self._kind, data["entry"])
             if path.stem != file_stem(entry.schema, entry.name):
                 raise ValueError(f"it describes {entry.qualified}, which belongs in another file")
         except (ValueError, TypeError, KeyError) as error:
@@ -107,43 +136,34 @@ class _Shelf(Generic[E]):
         return entry
 
     def _path(self, schema: str, name: str) -> Path:
-        return self.folder / f"{file_stem(schema, name)}.json"
+        return self._folder / f"{file_stem(schema, name)}.json"
 
-    def put(self, entry: E) -> None:
+    def _write(self, entry: E) -> None:
         text = json.dumps({"format": FORMAT, "entry": to_json(entry)}, indent=2, ensure_ascii=False)
         write_atomically(self._path(entry.schema, entry.name), text + "\n")
-        self.entries[_key(entry.schema, entry.name)] = entry
 
-    def drop(self, schema: str, name: str) -> bool:
-        if _key(schema, name) not in self.entries:
-            return False
+    def _remove(self, schema: str, name: str) -> None:
         self._path(schema, name).unlink(missing_ok=True)
-        sync_folder(self.folder)
-        del self.entries[_key(schema, name)]
-        return True
-
-    def sorted(self) -> tuple[E, ...]:
-        return tuple(entry for _, entry in sorted(self.entries.items()))
-
-    def draft(self) -> _Draft[E]:
-        return _Draft(self)
+        sync_folder(self._folder)
 
 
-class _Draft(_Shelf[E]):
-    """A shelf whose changes stay in memory."""
+class _Draft(Shelf[E]):
+    """A shelf without files."""
 
-    def __init__(self, shelf: _Shelf[E]):
-        self.folder, self.kind, self.entries = shelf.folder, shelf.kind, dict(shelf.entries)
+    def __init__(self, shelf: Shelf[E], guard: threading.RLock):
+        self._folder, self._kind, self._guard = shelf._folder, shelf._kind, guard
+        with shelf._guard:
+            self._entries = dict(shelf._entries)
 
-    def put(self, entry: E) -> None:
-        self.entries[_key(entry.schema, entry.name)] = entry
+    def _write(self, entry: E) -> None:
+        pass
 
-    def drop(self, schema: str, name: str) -> bool:
-        return self.entries.pop(_key(schema, name), None) is not None
+    def _remove(self, schema: str, name: str) -> None:
+        pass
 
 
 class Catalog:
-    """What exists in one warehouse folder besides Spark's own tables and views.
+    """What exists in one warehouse folder besides Spark's own tables and views: a shelf for each kind.
 
     Attributes:
         home: the warehouse folder.
@@ -151,12 +171,12 @@ class Catalog:
 
     def __init__(self, home: Path):
         self.home = home
-        folder = home / "catalog"
-        self._guard = threading.RLock()
-        self._streams = _Shelf(folder / "streams", StreamEntry)
-        self._tables = _Shelf(folder / "streaming_tables", StreamingTableEntry)
-        self._views = _Shelf(folder / "views", ViewEntry)
-        self._models = _Shelf(folder / "models", ModelEntry)
+        folder, guard = home / "catalog", threading.RLock()
+        self._guard = guard
+        self.streams = Shelf(folder / "streams", StreamEntry, guard)
+        self.streaming_tables = Shelf(folder / "streaming_tables", StreamingTableEntry, guard)
+        self.views = Shelf(folder / "views", ViewEntry, guard)
+        self.models = Shelf(folder / "models", ModelEntry, guard)
 
     @classmethod
     def open(cls, folder: Path | str) -> Catalog:
@@ -171,115 +191,23 @@ class Catalog:
         """Return a copy whose changes are never written: to plan statements that are not run."""
         copy = Catalog.__new__(Catalog)
         copy.home, copy._guard = self.home, threading.RLock()
-        copy._streams, copy._tables, copy._views = self._streams.draft(), self._tables.draft(), self._views.draft()
-        copy._models = self._models.draft()
+        copy.streams, copy.views = self.streams.draft(copy._guard), self.views.draft(copy._guard)
+        copy.streaming_tables, copy.models = self.streaming_tables.draft(copy._guard), self.models.draft(copy._guard)
         return copy
-
-    # streams
-
-    def stream(self, schema: str, name: str) -> StreamEntry | None:
-        """Return the stream of that name, or None."""
-        with self._guard:
-            return self._streams.entries.get(_key(schema, name))
-
-    def streams(self) -> tuple[StreamEntry, ...]:
-        """Return all streams by name."""
-        with self._guard:
-            return self._streams.sorted()
-
-    def put_stream(self, entry: StreamEntry) -> None:
-        """Keep ``entry``, in place of one of the same name."""
-        with self._guard:
-            self._streams.put(entry)
-
-    def drop_stream(self, schema: str, name: str) -> bool:
-        """Forget the stream; say whether there was one."""
-        with self._guard:
-            return self._streams.drop(schema, name)
-
-    # streaming tables
-
-    def streaming_table(self, schema: str, name: str) -> StreamingTableEntry | None:
-        """Return the streaming table of that name, or None."""
-        with self._guard:
-            return self._tables.entries.get(_key(schema, name))
-
-    def streaming_tables(self) -> tuple[StreamingTableEntry, ...]:
-        """Return all streaming tables by name."""
-        with self._guard:
-            return self._tables.sorted()
-
-    def put_streaming_table(self, entry: StreamingTableEntry) -> None:
-        """Keep ``entry``, in place of one of the same name."""
-        with self._guard:
-            self._tables.put(entry)
-
-    def drop_streaming_table(self, schema: str, name: str) -> bool:
-        """Forget the streaming table; say whether there was one."""
-        with self._guard:
-            return self._tables.drop(schema, name)
-
-    # views
-
-    def view(self, schema: str, name: str) -> ViewEntry | None:
-        """Return the view of that name, or None."""
-        with self._guard:
-            return self._views.entries.get(_key(schema, name))
-
-    def views(self) -> tuple[ViewEntry, ...]:
-        """Return all views by name."""
-        with self._guard:
-            return self._views.sorted()
-
-    def put_view(self, entry: ViewEntry) -> None:
-        """Keep ``entry``, in place of one of the same name."""
-        with self._guard:
-            self._views.put(entry)
-
-    def drop_view(self, schema: str, name: str) -> bool:
-        """Forget the view; say whether there was one."""
-        with self._guard:
-            return self._views.drop(schema, name)
-
-    # models
-
-    def model(self, schema: str, name: str) -> ModelEntry | None:
-        """Return the model of that name, or None."""
-        with self._guard:
-            return self._models.entries.get(_key(schema, name))
-
-    def models(self) -> tuple[ModelEntry, ...]:
-        """Return all models by name."""
-        with self._guard:
-            return self._models.sorted()
-
-    def put_model(self, entry: ModelEntry) -> None:
-        """Keep ``entry``, in place of one of the same name."""
-        with self._guard:
-            self._models.put(entry)
-
-    def drop_model(self, schema: str, name: str) -> bool:
-        """Forget the model; say whether there was one."""
-        with self._guard:
-            return self._models.drop(schema, name)
-
-    # across kinds
 
     def readers_of(self, name: str) -> tuple[StreamingTableEntry, ...]:
         """Return the streaming tables that read the stream or table with this qualified name."""
-        with self._guard:
-            return tuple(t for t in self._tables.sorted() if name.lower() in {s.lower() for s in t.sources})
+        return tuple(t for t in self.streaming_tables.all() if name.lower() in {s.lower() for s in t.sources})
 
     def askers_of(self, model: str) -> tuple[StreamingTableEntry, ...]:
         """Return the streaming tables that ask the model with this qualified name."""
-        with self._guard:
-            return tuple(t for t in self._tables.sorted() if model in dict(t.models))
+        return tuple(t for t in self.streaming_tables.all() if model in dict(t.models))
 
     def kind_of(self, schema: str, name: str) -> str | None:
         """Return ``stream``, ``streaming table`` or ``view`` if the name is taken by one of ours, else None."""
+        kinds = (("stream", self.streams), ("streaming table", self.streaming_tables), ("view", self.views))
         with self._guard:
-            kinds = (("stream", self._streams), ("streaming table", self._tables), ("view", self._views))
-            return next((kind for kind, shelf in kinds if _key(schema, name) in shelf.entries), None)
+            return next((kind for kind, shelf in kinds if shelf.get(schema, name)), None)
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

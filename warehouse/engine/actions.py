@@ -156,7 +156,7 @@ class Actions:
         ):
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
         if plan.forget_view:
-            shared.catalog.drop_view(plan.forget_view.schema, plan.forget_view.name)
+            shared.catalog.views.drop(plan.forget_view.schema, plan.forget_view.name)
         if plan.keep_view:
             shared.views.remember(self.spark, plan.keep_view)
             shared.serve_models()  # the view may ask models, and be read in sessions that do not
@@ -174,7 +174,7 @@ class Actions:
                 case StreamEntry():
                     ddl.forget_stream(entry, self.planner.acting())
                 case ViewEntry():
-                    self.shared.catalog.drop_view(entry.schema, entry.name)
+                    self.shared.catalog.views.drop(entry.schema, entry.name)
                 case ModelEntry():
                     self.learning.models.drop(entry)
 
@@ -246,7 +246,7 @@ class Actions:
         if asked.kind in ("MODEL", "GENERATOR"):
             return self.learning.shown(asked, self.planner.schema).result(source)
         schema = (asked.schema.last if asked.schema else self.planner.schema).lower()
-        found = [entry for entry in self.shared.catalog.streaming_tables() if entry.schema.lower() == schema]
+        found = [entry for entry in self.shared.catalog.streaming_tables.all() if entry.schema.lower() == schema]
         wanted = matching([entry.name for entry in found], asked.pattern)
         return answers.tables((e for e in found if e.name in wanted), self.shared.tables.running).result(source)
 

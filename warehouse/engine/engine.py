@@ -137,7 +137,7 @@ class Engine:
         self._shared.begin(self.spark)
         resumed, started = [], self._shared.started
         for name, every in started.all().items():
-            entry = next((e for e in self.catalog.streaming_tables() if e.qualified == name), None)
+            entry = next((e for e in self.catalog.streaming_tables.all() if e.qualified == name), None)
             if entry is None:
                 started.drop(name)
             elif self.tables.running.start(entry, every):
@@ -146,7 +146,7 @@ class Engine:
 
     def runs_something(self) -> bool:
         """Say whether a streaming table runs on in the background."""
-        return any(self.tables.running.runs(entry) for entry in self.catalog.streaming_tables())
+        return any(self.tables.running.runs(entry) for entry in self.catalog.streaming_tables.all())
 
     def close(self) -> None:
         """Stop what runs in the background, then Spark."""

@@ -130,16 +130,16 @@ class Planner:
             return plans.Unjudged(source)
         match planned.measured if isinstance(planned, plans.Measure) else planned:
             case plans.MakeStream(statement=statement):
-                catalog.put_stream(ddl.draft_stream(statement, self.acting(catalog)))
+                catalog.streams.put(ddl.draft_stream(statement, self.acting(catalog)))
             case plans.MakeStreamingTable(entry=entry) as making:
                 refuse(making)
-                catalog.put_streaming_table(entry)
+                catalog.streaming_tables.put(entry)
                 made.add(entry.name.lower())
             case plans.Train(statement=statement):
                 made |= {t.name.last.lower() for t in (statement.table, statement.model) if t}
             case plans.RunSpark(keep_view=keep, target=target):
                 if keep:
-                    catalog.put_view(keep)
+                    catalog.views.put(keep)
                 if target:
                     made.add(target.lower())
         return planned
@@ -181,7 +181,7 @@ class Planner:
             def relation(call: TableFunction) -> str:
                 if call.function not in shared.kept.functions:
                     return of_streams(call)
-                entry = catalog.streaming_table(*context.resolve(call.argument))
+                entry = catalog.streaming_tables.get(*context.resolve(call.argument))
                 panes = table_folder(shared.folder, entry) / "panes" if entry else None
                 return shared.kept.relation(spark, context, call, panes)
 
@@ -217,7 +217,7 @@ class Planner:
             planned = plan(context, parse(source), self._relations(catalog))
             assert isinstance(planned, plans.RunSpark)
             if not ends:  # whoever is killed behind the next line has to know it for ours all the same
-                catalog.put_view(replace(view, given=None))
+                catalog.views.put(replace(view, given=None))
             session.sql(planned.fragment.text)
         except RAISED as error:
             raise translate(error, source) from None

@@ -72,6 +72,6 @@ class Shared:
 
     def serve_models(self, *sessions: SparkSession) -> None:
         """Let sessions, all that are open unless some are given, call the functions that models are by now."""
-        names = [function_name(entry, version) for entry in self.catalog.models() for version in entry.versions]
+        names = [function_name(entry, version) for entry in self.catalog.models.all() for version in entry.versions]
         for session in (sessions or tuple(self.sessions)) if names else ():
             serve(session, names)

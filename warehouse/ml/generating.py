@@ -212,16 +212,16 @@ class Generating:
         """Make a version known, which makes it exist."""
         identity = version.folder.partition("/")[0]
         entry = ModelEntry(*name, identity, (*(old.versions if old else ()), version))
-        self.models.catalog.put_model(entry)
+        self.models.catalog.models.put(entry)
         told = f", {version.metrics[0][0]} {version.metrics[0][1]}" if version.metrics else ""
         return f"model {entry.qualified} version {version.number} created{told}"
 
     def _taken_back(self, name: tuple[str, str], old: ModelEntry | None, version: ModelVersion) -> None:
         """Make a version unknown again, and remove its files."""
         if old:
-            self.models.catalog.put_model(old)
-        elif self.models.catalog.model(*name):
-            self.models.catalog.drop_model(*name)
+            self.models.catalog.models.put(old)
+        elif self.models.catalog.models.get(*name):
+            self.models.catalog.models.drop(*name)
         self.models.forget(version.folder)
 
 

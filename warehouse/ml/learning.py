@@ -67,7 +67,7 @@ class Learning:
         if statement.kind == "GENERATOR":
             return listing.generators(self.library(), statement.pattern)
         wanted = (statement.schema.last if statement.schema else schema).lower()
-        return listing.models([m for m in self.catalog.models() if m.schema.lower() == wanted], statement.pattern)
+        return listing.models([m for m in self.catalog.models.all() if m.schema.lower() == wanted], statement.pattern)
 
     def described(self, entry: object, extended: bool) -> Listing:
         """Return DESCRIBE MODEL or DESCRIBE GENERATOR."""

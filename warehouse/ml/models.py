@@ -125,21 +125,21 @@ class StoredModels:
 
     def drop(self, entry: ModelEntry) -> None:
         """Drop a model with all its versions."""
-        self.catalog.drop_model(entry.schema, entry.name)
+        self.catalog.models.drop(entry.schema, entry.name)
         shutil.rmtree(self.folder / entry.id, ignore_errors=True)
 
     def mend(self) -> None:
         """Remove what the catalog does not know, and make the functions that views ask for."""
-        known = {v.folder for entry in self.catalog.models() for v in entry.versions}
+        known = {v.folder for entry in self.catalog.models.all() for v in entry.versions}
         for path in self.folder.glob("*/*"):
             if str(path.relative_to(self.folder)) not in known:
                 self.forget(str(path.relative_to(self.folder)))
-        if self.catalog.models():
+        if self.catalog.models.all():
             self._serve_views()
 
     def _serve_views(self) -> None:
         """Register the functions whose names stand in the text that Spark keeps of views of ours."""
-        for view in self.catalog.views():
+        for view in self.catalog.views.all():
             if "ml_predict" not in view.text.lower():
                 continue
             try:
@@ -147,7 +147,7 @@ class StoredModels:
             except RAISED:
                 continue
             text = next((row[1] for row in told if row[0] == "View Text"), "")
-            for entry in self.catalog.models():
+            for entry in self.catalog.models.all():
                 for version in entry.versions:
                     if function_name(entry, version) in text:
                         self.function(entry, version)

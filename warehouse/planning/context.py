@@ -111,7 +111,7 @@ class Context:
     def view(self, name: Name) -> tuple[str, str] | None:
         """Return the qualified name and the statement of a view of ours; None where the name means something else."""
         schema, last = self.resolve(name)
-        whole, entry = qualified(schema, last), self.catalog.view(schema, last)
+        whole, entry = qualified(schema, last), self.catalog.views.get(schema, last)
         text = self.viewed.get(whole.lower()) or (entry.text if entry else None)
         return (whole, text) if text else None
 
@@ -127,8 +127,8 @@ class Context:
         if kind:
             return f"{name.written} is a {kind}."
         there = {
-            "stream": self.catalog.streams, "streaming table": self.catalog.streaming_tables,
-            "model": self.catalog.models,
+            "stream": self.catalog.streams.all, "streaming table": self.catalog.streaming_tables.all,
+            "model": self.catalog.models.all,
         }  # fmt: skip
         known = [e.name for kind in kinds for e in there[kind]() if e.schema.lower() == schema.lower()]
         close = difflib.get_close_matches(last, known, 1)

@@ -274,7 +274,7 @@ def _distribution(context: Context, said: Kept, columns: tuple[Column, ...]) -> 
     if partner is None:
         return Distribution(names, types, asked or PARTITIONS)
     named = partner.name
-    maintained = context.catalog.streaming_table(*context.resolve(named))
+    maintained = context.catalog.streaming_tables.get(*context.resolve(named))
     if maintained is None and context.analyzer.table_columns(named) is None:
         fail("WAREHOUSE_COPARTITION_UNKNOWN", partner.span, partner=partner.value)
     other = read(maintained.distribution) if maintained else _of_table(context, named)

@@ -69,8 +69,8 @@ class Listing:
     ) -> Iterator[tuple[str | None, str, str]]:
         """Yield schema, name and type of what there is; a temporary view has no schema."""
         known, spark = self._engine.catalog, self._engine.spark._jsparkSession.sessionState().catalog()
-        streaming = {(e.schema.lower(), e.name.lower()) for e in known.streaming_tables()}
-        streams = [(e.schema.lower(), e.name) for e in known.streams()]
+        streaming = {(e.schema.lower(), e.name.lower()) for e in known.streaming_tables.all()}
+        streams = [(e.schema.lower(), e.name) for e in known.streams.all()]
         for place in self._schemas(catalog, schema):
             views, lower = set(_names(spark.listViews(place, "*"), in_schema=True)), place.lower()
             found = [(name, STREAM) for its, name in streams if its == lower]
@@ -99,8 +99,8 @@ class Listing:
     def _entry(self, schema: str | None, name: str, kind: str) -> Any:
         catalog = self._engine.catalog
         if kind == STREAM and schema:
-            return catalog.stream(schema, name)
-        return catalog.streaming_table(schema, name) if kind == STREAMING_TABLE and schema else None
+            return catalog.streams.get(schema, name)
+        return catalog.streaming_tables.get(schema, name) if kind == STREAMING_TABLE and schema else None
 
     def _columns(self, catalog: str | None, schema: str | None, table: str | None, column: str | None) -> Iterator[Row]:
         for place, name, kind in self._named(catalog, schema, table):

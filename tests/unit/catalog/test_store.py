@@ -37,33 +37,34 @@ def table(name="t", sources=("default.plays",)):
 def test_what_is_put_is_there_after_opening_again(tmp_path):
     catalog = Catalog.open(tmp_path)
     kept = stream(), table(), ViewEntry("default", "v", "CREATE VIEW v AS …")
-    catalog.put_stream(kept[0])
-    catalog.put_streaming_table(kept[1])
-    catalog.put_view(kept[2])
+    catalog.streams.put(kept[0])
+    catalog.streaming_tables.put(kept[1])
+    catalog.views.put(kept[2])
     for c in (catalog, Catalog.open(tmp_path)):
-        assert (c.stream("default", "plays"), c.streaming_table("default", "t"), c.view("default", "v")) == kept
-        assert (c.streams(), c.streaming_tables(), c.views()) == tuple((k,) for k in kept)
+        found = c.streams.get("default", "plays"), c.streaming_tables.get("default", "t"), c.views.get("default", "v")
+        assert found == kept
+        assert (c.streams.all(), c.streaming_tables.all(), c.views.all()) == tuple((k,) for k in kept)
 
 
 def test_an_unknown_folder_is_an_empty_catalog_and_is_not_created(tmp_path):
-    assert Catalog.open(tmp_path / "none").streams() == ()
+    assert Catalog.open(tmp_path / "none").streams.all() == ()
     assert not (tmp_path / "none").exists()
 
 
 def test_names_are_compared_without_case_and_kept_as_written(tmp_path):
     catalog = Catalog.open(tmp_path)
-    catalog.put_stream(stream("Plays"))
-    catalog.put_stream(stream("PLAYS", comment="second"))
-    assert [s.name for s in Catalog.open(tmp_path).streams()] == ["PLAYS"]
-    assert catalog.stream("DEFAULT", "plays").comment == "second"
-    assert catalog.drop_stream("default", "pLays") and not catalog.drop_stream("default", "plays")
-    assert Catalog.open(tmp_path).streams() == ()
+    catalog.streams.put(stream("Plays"))
+    catalog.streams.put(stream("PLAYS", comment="second"))
+    assert [s.name for s in Catalog.open(tmp_path).streams.all()] == ["PLAYS"]
+    assert catalog.streams.get("DEFAULT", "plays").comment == "second"
+    assert catalog.streams.drop("default", "pLays") and not catalog.streams.drop("default", "plays")
+    assert Catalog.open(tmp_path).streams.all() == ()
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "a.b", "ü " * 60, "x" * 250, "", ".", "a\nb", "Ä", "%41"])
 def test_names_never_become_paths(tmp_path, name):
-    Catalog.open(tmp_path).put_stream(stream(name))
-    assert Catalog.open(tmp_path).stream("default", name).name == name
+    Catalog.open(tmp_path).streams.put(stream(name))
+    assert Catalog.open(tmp_path).streams.get("default", name).name == name
     assert [p.parent for p in tmp_path.rglob("*.json")] == [tmp_path / "catalog" / "streams"]
 
 
@@ -81,16 +82,16 @@ def test_qualified_names_are_sql():
 
 def test_readers_of_a_stream(tmp_path):
     catalog = Catalog.open(tmp_path)
-    catalog.put_streaming_table(table("t"))
-    catalog.put_streaming_table(table("u", ("default.other", "Default.Plays")))
-    catalog.put_streaming_table(table("w", ("default.other",)))
+    catalog.streaming_tables.put(table("t"))
+    catalog.streaming_tables.put(table("u", ("default.other", "Default.Plays")))
+    catalog.streaming_tables.put(table("w", ("default.other",)))
     assert [t.name for t in catalog.readers_of("default.plays")] == ["t", "u"]
 
 
 def test_kind_of_a_name(tmp_path):
     catalog = Catalog.open(tmp_path)
-    catalog.put_stream(stream())
-    catalog.put_streaming_table(table())
+    catalog.streams.put(stream())
+    catalog.streaming_tables.put(table())
     assert [catalog.kind_of("default", n) for n in ("plays", "T", "x")] == ["stream", "streaming table", None]
 
 
@@ -123,7 +124,7 @@ def damaged(**changes):
     ],
 )
 def test_a_broken_file_is_named(tmp_path, damage):
-    Catalog.open(tmp_path).put_streaming_table(table("plays"))
+    Catalog.open(tmp_path).streaming_tables.put(table("plays"))
     (path,) = tmp_path.rglob("*.json")
     path.write_text(damage(path.read_text()))
     with pytest.raises(WarehouseError) as error:
@@ -133,14 +134,14 @@ def test_a_broken_file_is_named(tmp_path, damage):
 
 
 def test_a_field_of_older_folders_is_left_out(tmp_path):
-    Catalog.open(tmp_path).put_streaming_table(table("plays"))
+    Catalog.open(tmp_path).streaming_tables.put(table("plays"))
     (path,) = tmp_path.rglob("*.json")
     path.write_text(damaged(every=None)(path.read_text()))
-    assert Catalog.open(tmp_path).streaming_tables()
+    assert Catalog.open(tmp_path).streaming_tables.all()
 
 
 def test_a_file_that_is_not_text_is_named(tmp_path):
-    Catalog.open(tmp_path).put_stream(stream())
+    Catalog.open(tmp_path).streams.put(stream())
     (path,) = tmp_path.rglob("*.json")
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WarehouseError, match=r"plays\.json"):
@@ -149,23 +150,23 @@ def test_a_file_that_is_not_text_is_named(tmp_path):
 
 def test_a_table_of_format_1_was_never_changed_in_place(tmp_path):
     kept = table()
-    Catalog.open(tmp_path).put_streaming_table(kept)
+    Catalog.open(tmp_path).streaming_tables.put(kept)
     (path,) = tmp_path.rglob("*.json")
     written = json.loads(path.read_text(encoding="utf-8"))
     for name in ("revision", "closed", "key_order", "former"):
         del written["entry"][name]
     path.write_text(json.dumps(written | {"format": 1}))
-    assert Catalog.open(tmp_path).streaming_tables() == (kept,)
+    assert Catalog.open(tmp_path).streaming_tables.all() == (kept,)
 
 
 def test_what_a_change_leaves_behind_is_kept(tmp_path):
     changed = replace(table(), revision=2, closed=-5, key_order=("1", "0"), former=(Column("gone", "int"),))
-    Catalog.open(tmp_path).put_streaming_table(changed)
-    assert Catalog.open(tmp_path).streaming_tables() == (changed,)
+    Catalog.open(tmp_path).streaming_tables.put(changed)
+    assert Catalog.open(tmp_path).streaming_tables.all() == (changed,)
 
 
 def test_a_newer_format_is_refused(tmp_path):
-    Catalog.open(tmp_path).put_stream(stream())
+    Catalog.open(tmp_path).streams.put(stream())
     (path,) = tmp_path.rglob("*.json")
     path.write_text('{"format": 99, "what": "ever"}')
     with pytest.raises(WarehouseError) as error:
@@ -175,14 +176,14 @@ def test_a_newer_format_is_refused(tmp_path):
 
 def test_a_write_that_fails_leaves_the_old_entry_and_no_draft(tmp_path, monkeypatch):
     catalog = Catalog.open(tmp_path)
-    catalog.put_stream(stream())
+    catalog.streams.put(stream())
 
     def full(_):
         raise OSError("No space left on device")
 
     monkeypatch.setattr("warehouse.catalog.store.os.fsync", full)
     with pytest.raises(OSError):
-        catalog.put_stream(stream(comment="new"))
-    assert catalog.stream("default", "plays").comment is None
-    assert Catalog.open(tmp_path).stream("default", "plays").comment is None
+        catalog.streams.put(stream(comment="new"))
+    assert catalog.streams.get("default", "plays").comment is None
+    assert Catalog.open(tmp_path).streams.get("default", "plays").comment is None
     assert len(list(tmp_path.rglob("*.*"))) == 1

@@ -27,7 +27,7 @@ def trained(context: Context, statement: Generate, relations: Relations) -> plan
         checked_target(context, "CREATE TABLE", table.name)
         if not table.or_replace and context.analyzer.table_columns(table.name) is not None:
             fail("WAREHOUSE_GENERATE_EXISTS", table.name.span, name=table.name.last, kind="table", word="TABLE")
-    entry = context.catalog.model(*context.resolve(model.name)) if model else None
+    entry = context.catalog.models.get(*context.resolve(model.name)) if model else None
     if model and entry and not model.or_replace:
         fail("WAREHOUSE_GENERATE_EXISTS", model.name.span, name=entry.name, kind="model", word="MODEL")
     return plans.Train(
@@ -53,7 +53,7 @@ def _input(context: Context, statement: Generate, relations: Relations) -> gener
 
 def model_named(context: Context, name: Name) -> ModelEntry:
     """Return the model called ``name``; refuses with the nearest name when there is none."""
-    entry = context.catalog.model(*context.resolve(name))
+    entry = context.catalog.models.get(*context.resolve(name))
     if entry is None:
         fail("WAREHOUSE_MODEL_NOT_FOUND", name.span, name=name.written, similar=context.similar(name, "model"))
     return entry
@@ -61,16 +61,16 @@ def model_named(context: Context, name: Name) -> ModelEntry:
 
 def dropped(context: Context, statement: DropObject) -> plans.Plan:
     """Return the plan of DROP MODEL; refuses while a streaming table or a view asks the model."""
-    if statement.if_exists and context.catalog.model(*context.resolve(statement.name)) is None:
+    if statement.if_exists and context.catalog.models.get(*context.resolve(statement.name)) is None:
         return plans.Nothing(statement.source, f"no model {statement.name.last}")
     entry = model_named(context, statement.name)
     for table in context.catalog.askers_of(entry.qualified):
         kind = "STREAMING TABLE"
         fail("WAREHOUSE_MODEL_IN_USE", statement.name.span, name=entry.name, kind=kind, reader=table.qualified)
-    for view in context.catalog.views():
+    for view in context.catalog.views.all():
         query = getattr(parse(SourceText(view.text)), "query", None)
         calls = query.models if query else ()
-        if any(context.catalog.model(*call.model.within(view.schema)) is entry for call in calls):
+        if any(context.catalog.models.get(*call.model.within(view.schema)) is entry for call in calls):
             fail("WAREHOUSE_MODEL_IN_USE", statement.name.span, name=entry.name, kind="VIEW", reader=view.qualified)
     return plans.DropModel(statement.source, entry)
 
@@ -78,7 +78,7 @@ def dropped(context: Context, statement: DropObject) -> plans.Plan:
 def described(context: Context, statement: DescribeObject, name: Name) -> plans.Plan:
     """Return the plan of DESCRIBE MODEL or GENERATOR; a table of that name is described by Spark."""
     found = (
-        context.catalog.model(*context.resolve(name))
+        context.catalog.models.get(*context.resolve(name))
         if statement.kind == "MODEL"
         else context.library().find(name.last, name.span)
     )

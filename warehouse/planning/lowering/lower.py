@@ -66,7 +66,7 @@ def _plan(context: Context, statement: Statement, relations: Relations) -> plans
         case DropObject(kind="STREAM"):
             return plans.DropStreamPlan(source, statement)
         case DropObject(name=name, if_exists=if_exists):
-            found = context.catalog.streaming_table(*context.resolve(name))
+            found = context.catalog.streaming_tables.get(*context.resolve(name))
             if found is None and if_exists:
                 return plans.Nothing(source, f"no streaming table {name.last}")
             return plans.DropStreamingTable(source, name.span, tables.table_named(context, name))

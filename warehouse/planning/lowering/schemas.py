@@ -26,10 +26,10 @@ def dropped_with(context: Context, statement: SparkStatement) -> Held:
     if named is None:
         return ()
     catalog, schema = context.catalog, named.last.lower()
-    tables = [t for t in catalog.streaming_tables() if t.schema.lower() == schema]
-    streams = [s for s in catalog.streams() if s.schema.lower() == schema]
-    views = [v for v in catalog.views() if v.schema.lower() == schema]
-    models = [m for m in catalog.models() if m.schema.lower() == schema]
+    tables = [t for t in catalog.streaming_tables.all() if t.schema.lower() == schema]
+    streams = [s for s in catalog.streams.all() if s.schema.lower() == schema]
+    views = [v for v in catalog.views.all() if v.schema.lower() == schema]
+    models = [m for m in catalog.models.all() if m.schema.lower() == schema]
     held = [*tables, *streams, *models]
     if held and not statement.source.text.rstrip().rstrip(";").rstrip().upper().endswith("CASCADE"):
         names = ", ".join(entry.qualified for entry in held)

@@ -129,7 +129,7 @@ def checked_target(context: Context, verb: str, target: Name | None) -> ViewEntr
         fail("WAREHOUSE_STREAMING_TABLE_IS_MAINTAINED", target.span, name=name, verb=verb)
     if kind == "stream" and creates and ("TABLE" in verb or "VIEW" in verb):
         fail("WAREHOUSE_NAME_TAKEN", target.span, name=name, kind="stream")
-    return context.catalog.view(schema, name)
+    return context.catalog.views.get(schema, name)
 
 
 def _altered(
@@ -164,8 +164,8 @@ def _as_made(context: Context, name: Name | None) -> str | None:
     if name is None:
         return None
     schema, last = context.resolve(name)
-    catalog = context.catalog
-    found = catalog.streaming_table(schema, last) or catalog.view(schema, last) or catalog.stream(schema, last)
+    ours = context.catalog
+    found = ours.streaming_tables.get(schema, last) or ours.views.get(schema, last) or ours.streams.get(schema, last)
     return without_secrets(found.text) if found else None
 
 

@@ -29,7 +29,7 @@ def made(context: Context, statement: CreateStreamingTable, relations: Relations
     if not _TABLE_NAME.fullmatch(name):
         fail("WAREHOUSE_TABLE_NAME", statement.name.span, name=statement.name.written)
     kind = context.catalog.kind_of(schema, name)
-    old = context.catalog.streaming_table(schema, name)
+    old = context.catalog.streaming_tables.get(schema, name)
     if old and statement.if_not_exists:
         return plans.Nothing(statement.source, f"streaming table {name} exists")
     if old is None and (kind is not None or context.analyzer.table_columns(statement.name) is not None):
@@ -77,7 +77,7 @@ def _verdict(context: Context, old: StreamingTableEntry, new: Version, relations
     hurt: list[tuple[str, str]] = []
     if verdict.entry:
         after = context.catalog.draft()
-        after.put_streaming_table(verdict.entry)
+        after.streaming_tables.put(verdict.entry)
         for reader in readers:
             before = relations.bound(context.catalog, reader)
             try:
@@ -102,7 +102,7 @@ def bound_query(context: Context, source: SourceText, query: QueryShape, relatio
 def table_named(context: Context, name: Name) -> StreamingTableEntry:
     """Return the streaming table called ``name``; refuses with the nearest name when there is none."""
     schema, last = context.resolve(name)
-    entry = context.catalog.streaming_table(schema, last)
+    entry = context.catalog.streaming_tables.get(schema, last)
     if entry is None:
         similar = context.similar(name, "streaming table")
         fail("WAREHOUSE_STREAMING_TABLE_NOT_FOUND", name.span, name=name.written, similar=similar)
@@ -111,7 +111,7 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
 
 def described_stream(context: Context, statement: DescribeObject, name: Name) -> plans.Plan:
     """Return the plan of DESCRIBE STREAM; a column of a table called ``stream`` is described by Spark."""
-    entry = context.catalog.stream(*context.resolve(name))
+    entry = context.catalog.streams.get(*context.resolve(name))
     if entry is not None:
         return plans.Describe(statement.source, statement, entry)
     if context.analyzer.table_columns(Name(("stream",), name.span)) is not None:

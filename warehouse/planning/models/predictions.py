@@ -53,7 +53,7 @@ def function_name(entry: ModelEntry, version: ModelVersion) -> str:
 def asked(catalog: Catalog, texts: Iterable[str]) -> Pairs:
     """Return the models that rewritten SQL asks, by qualified name, each with its version."""
     found = {match.groups() for text in texts for match in _FUNCTION.finditer(text)}
-    named = {entry.id.replace("-", "_"): entry for entry in catalog.models()}
+    named = {entry.id.replace("-", "_"): entry for entry in catalog.models.all()}
     return tuple(sorted((named[i].qualified, number) for i, number in found if i in named))
 
 
@@ -63,7 +63,7 @@ def named(context: Context, call: ModelCall) -> tuple[ModelEntry, ModelVersion]:
     Raises:
         WarehouseError: there is no such model, or no such version of it.
     """
-    entry = context.catalog.model(*context.resolve(call.model))
+    entry = context.catalog.models.get(*context.resolve(call.model))
     if entry is None:
         similar = context.similar(call.model, "model")
         fail("WAREHOUSE_MODEL_NOT_FOUND", call.model.span, name=call.model.written, similar=similar)

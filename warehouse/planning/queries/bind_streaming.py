@@ -172,7 +172,7 @@ def _joined(context: Context, analyzed: Fragment, sources: tuple[StreamSource, .
     """Return the tables that rows of the sources meet, where these can be taken back."""
     if not any(source.retracts or source.replaces for source in sources):
         return ()
-    ours = {table.id: table.qualified for table in context.catalog.streaming_tables()}  # in whose folders panes are
+    ours = {table.id: table.qualified for table in context.catalog.streaming_tables.all()}  # in whose folders panes are
     return tuple((ours.get(path.parent.name, name), path) for name, path in context.analyzer.delta_tables(analyzed))
 
 

@@ -39,7 +39,7 @@ def standing(context: Context, statement: Statement) -> Standing | None:
     """Return what there is under the name that a statement creates; None where that is nothing."""
     match statement:
         case CreateStreamingTable(name=name):
-            entry = context.catalog.streaming_table(*context.resolve(name))
+            entry = context.catalog.streaming_tables.get(*context.resolve(name))
             if entry:
                 same = _words(statement) == _words(_as_made(entry)) and _has_its_views(context, entry)
                 return Standing("streaming table", same)
@@ -52,13 +52,13 @@ def standing(context: Context, statement: Statement) -> Standing | None:
     if kind is None:
         return None
     of_project = kind == "view" or (kind == "table" and OF_PROJECT in (context.analyzer.table_properties(name) or {}))
-    readers = tuple(t.qualified for t in context.catalog.streaming_tables() if _reads(t, schema, last))
+    readers = tuple(t.qualified for t in context.catalog.streaming_tables.all() if _reads(t, schema, last))
     return Standing(kind, of_project=of_project, readers=readers)
 
 
 def _has_its_views(context: Context, entry: StreamingTableEntry) -> bool:
     """Say whether the views that a table's query was written out with say the same now."""
-    now = {view.qualified: view.text for view in context.catalog.views()}
+    now = {view.qualified: view.text for view in context.catalog.views.all()}
     return all(
         name in now and canonical(view_query(text)) == canonical(view_query(now[name])) for name, text in entry.views
     )

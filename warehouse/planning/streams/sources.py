@@ -101,7 +101,7 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
     schema, name = context.resolve(reference.name)
     own = reference.watermark
     watermark = (own.column.of(text), length_or_zero(text, own.delay, "A watermark's delay")) if own else None
-    table = context.catalog.streaming_table(schema, name)
+    table = context.catalog.streaming_tables.get(schema, name)
     if table is not None:
         kind = SourceKind.PANES if reference.panes else SourceKind.CHANGES
         columns = table.columns + (PANE_COLUMNS if reference.panes else ())
@@ -113,7 +113,7 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
             name=reference.name.written,
             similar=context.similar(reference.name, "streaming table"),
         )
-    stream = context.catalog.stream(schema, name)
+    stream = context.catalog.streams.get(schema, name)
     if stream is not None:
         if watermark is None and stream.watermark_column is not None:
             watermark = (stream.watermark_column, stream.watermark_delay or 0)

@@ -90,8 +90,8 @@ class Feeds:
         if entry is None:
             return widened.is_as_bound(session, source)
         if isinstance(entry, StreamEntry):
-            return self.catalog.stream(entry.schema, entry.name) == entry
-        return self.catalog.streaming_table(entry.schema, entry.name) == entry
+            return self.catalog.streams.get(entry.schema, entry.name) == entry
+        return self.catalog.streaming_tables.get(entry.schema, entry.name) == entry
 
     def _made(self, entry: StreamingTableEntry, bound: StreamingQuery, former: Feed | None) -> Feed:
         if bound.definitions != entry.definitions:

@@ -100,7 +100,7 @@ class Running:
             yield
         finally:
             if run:
-                self.start(self.catalog.streaming_table(entry.schema, entry.name) or entry, run.every)
+                self.start(self.catalog.streaming_tables.get(entry.schema, entry.name) or entry, run.every)
 
     def runs(self, entry: StreamingTableEntry) -> bool:
         """Say whether the table runs in the background of this process."""

@@ -78,13 +78,13 @@ def create_stream(statement: CreateStream, context: Context) -> str:
         bad_rows.drop(folder, entry.schema, entry.name)
     sources.create_relation(context.spark, entry)
     bad_rows.widen(context.spark, folder, entry.schema, entry.name, entry.columns)
-    context.catalog.put_stream(entry)
+    context.catalog.streams.put(entry)
     return f"stream {entry.qualified} {'replaced' if old else 'created'}"
 
 
 def unheeded(statement: CreateStream, context: Context) -> tuple[str, ...]:
     """Return a warning where IF NOT EXISTS leaves a stream as it is that was declared in other words."""
-    old = context.catalog.stream(*streams.object_name(statement.name, context.schema))
+    old = context.catalog.streams.get(*streams.object_name(statement.name, context.schema))
     if old is None or not statement.if_not_exists:
         return ()
     before = parse(SourceText(old.text))
@@ -122,7 +122,7 @@ def _place(plan: StreamPlan, context: Context) -> StreamEntry | None:
     kind = catalog.kind_of(plan.schema, plan.name)
     if kind not in (None, "stream"):
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=kind)
-    old = catalog.stream(plan.schema, plan.name)
+    old = catalog.streams.get(plan.schema, plan.name)
     if old is None and (taken := relation_kind(spark, (plan.schema, plan.name))):
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=taken)
     if old is not None and not (statement.or_replace or statement.if_not_exists):
@@ -165,7 +165,7 @@ def forget_stream(entry: StreamEntry, context: Context) -> None:
     """Remove a stream that nothing reads, with what was kept of it."""
     sources.drop_relation(context.spark, entry)
     bad_rows.drop(context.catalog.home, entry.schema, entry.name)
-    context.catalog.drop_stream(entry.schema, entry.name)
+    context.catalog.streams.drop(entry.schema, entry.name)
 
 
 def show_streams(statement: ShowObjects, context: Context) -> Listing:
@@ -173,7 +173,7 @@ def show_streams(statement: ShowObjects, context: Context) -> Listing:
     schema = statement.schema.last if statement.schema else context.schema
     if statement.schema and not context.spark.catalog.databaseExists(quoted(schema)):
         fail("WAREHOUSE_SCHEMA_NOT_FOUND", statement.schema.span, schema=quote_name(schema))
-    there = [s for s in context.catalog.streams() if s.schema.lower() == schema.lower()]
+    there = [s for s in context.catalog.streams.all() if s.schema.lower() == schema.lower()]
     shown = streams.matching((s.name for s in there), statement.pattern)
     return Listing(STREAMS, [(s.schema, s.name, s.format) for s in there if s.name in shown])
 
@@ -189,13 +189,13 @@ def describe_stream(statement: DescribeObject, context: Context) -> Listing:
 
 def _find(statement: DropObject | DescribeObject, context: Context) -> StreamEntry | None:
     schema, name = streams.object_name(statement.name, context.schema)
-    return context.catalog.stream(schema, name)
+    return context.catalog.streams.get(schema, name)
 
 
 def _not_found(statement: DropObject | DescribeObject, context: Context) -> NoReturn:
     schema, name = streams.object_name(statement.name, context.schema)
     meant = streams.close_to(
-        name, (s.name for s in context.catalog.streams() if s.schema.lower() == schema.lower()), 0.6
+        name, (s.name for s in context.catalog.streams.all() if s.schema.lower() == schema.lower()), 0.6
     )
     similar = f"did you mean {meant}?" if meant else "SHOW STREAMS lists what there is."
     kind = context.catalog.kind_of(schema, name) or relation_kind(context.spark, (schema, name))

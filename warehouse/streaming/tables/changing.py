@@ -139,7 +139,7 @@ class Changing:
         if old.columns == entry.columns or not delta_tables.exists(folder):
             return
         after = self.catalog.draft()
-        after.put_streaming_table(entry)
+        after.streaming_tables.put(entry)
         LateTable.of(self.common.bind(reader, after)).widen(self.common.spark, folder)
 
     def _switch(self, entry: StreamingTableEntry) -> None:

@@ -20,7 +20,7 @@ class Installation:
 
     def install(self, entry: StreamingTableEntry) -> None:
         """Write the entry and the view, in this order: a missing view is made again at the next start."""
-        self.catalog.put_streaming_table(entry)
+        self.catalog.streaming_tables.put(entry)
         faults.passed("entry")
         self.make_view(entry)
         faults.passed("view")
@@ -40,7 +40,7 @@ class Installation:
         """Remove the view and the entry, in this order: a view that no entry knows would stand in the way."""
         self.spark.sql(f"DROP VIEW IF EXISTS {entry.qualified}")
         faults.passed("view_dropped")
-        self.catalog.drop_streaming_table(entry.schema, entry.name)
+        self.catalog.streaming_tables.drop(entry.schema, entry.name)
         faults.passed("entry_dropped")
 
     def make_view(self, entry: StreamingTableEntry) -> None:

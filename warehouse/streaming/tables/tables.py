@@ -82,7 +82,7 @@ class StreamingTables:
         """Bring back what there was before ``entry`` was to be made."""
         if old is None:
             self.installation.forget(entry)
-        elif self.catalog.streaming_table(entry.schema, entry.name) != old:
+        elif self.catalog.streaming_tables.get(entry.schema, entry.name) != old:
             self.installation.install(old)
         self._discard(entry.id)
 
@@ -96,18 +96,18 @@ class StreamingTables:
     def mend(self, moved: bool) -> None:
         """Sweep what a killed process left half made; write the views anew when the folder was moved."""
         spark = self.common.spark
-        for entry in self.catalog.streaming_tables():
+        for entry in self.catalog.streaming_tables.all():
             if entry.distribution:
                 self.common.keeper.open(table_folder(self.home, entry) / "panes")
-        known = {e.id for e in self.catalog.streaming_tables()}
+        known = {e.id for e in self.catalog.streaming_tables.all()}
         left_over = [f.name for f in (self.home / "streaming").glob("*") if f.name not in known]
-        for entry in self.catalog.streaming_tables():
+        for entry in self.catalog.streaming_tables.all():
             mark = self.installation.mark(entry)
             if moved or left_over or mark.exists() or not spark.catalog.tableExists(entry.qualified):
                 spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(entry.schema)}")  # dropped with its views
                 self.installation.make_view(entry)
             mark.unlink(missing_ok=True)
-        for stream in self.catalog.streams():
+        for stream in self.catalog.streams.all():
             sources.ensure_relation(spark, stream)
         faults.passed("views_mended")
         for identity in left_over:
@@ -167,7 +167,7 @@ class StreamingTables:
 
     def close(self) -> None:
         """Stop everything that runs, and remove what was replaced."""
-        for entry in self.catalog.streaming_tables():
+        for entry in self.catalog.streaming_tables.all():
             self.running.stop(entry, quiet=True)
         for folder in list(self._leaving):
             self._remove(folder)

@@ -50,7 +50,7 @@ class KeptViews:
             elif scope:
                 self._of_sessions.setdefault(spark, {})[name] = view, _text(spark, name)
             else:
-                self._catalog.put_view(replace(view, given=given(spark, view)))
+                self._catalog.views.put(replace(view, given=given(spark, view)))
         if self._doors and changes(view):
             self._tell()
 
@@ -61,7 +61,7 @@ class KeptViews:
         """
         self._doors.append(told)
         temporary = (view for known in (self._global, *self._of_sessions.values()) for view, _ in known.values())
-        if any(map(changes, (*self._catalog.views(), *temporary))):
+        if any(map(changes, (*self._catalog.views.all(), *temporary))):
             self._tell()
 
     def bring_up_to_date(
@@ -74,7 +74,7 @@ class KeptViews:
         """
         with self._guard:
             temporary = self._temporary(spark)
-            if not temporary and not self._catalog.views():
+            if not temporary and not self._catalog.views.all():
                 return
             try:
                 Views(spark, self.home, self._catalog, temporary, schema, rewrite).bring_up_to_date(statement)

@@ -70,8 +70,8 @@ def function_relation(
 
     def relation(call: TableFunction) -> str:
         schema, name = context.resolve(call.argument)
-        entry = context.catalog.streaming_table(schema, name)
-        stream = context.catalog.stream(schema, name)
+        entry = context.catalog.streaming_tables.get(schema, name)
+        stream = context.catalog.streams.get(schema, name)
         if call.function == "bad_rows":
             if stream is not None:
                 return bad_rows.relation(home, stream.schema, stream.name, stream.columns)

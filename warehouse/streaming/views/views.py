@@ -60,13 +60,13 @@ def made_of(home: Path, catalog: Catalog, entry: ViewEntry) -> str | None:
     current, parts = entry.current or entry.schema, []
     for reference in shape.streams:
         schema, name = reference.name.within(current)
-        parts.append(repr(catalog.stream(schema, name) or catalog.streaming_table(schema, name)))
+        parts.append(repr(catalog.streams.get(schema, name) or catalog.streaming_tables.get(schema, name)))
     for call in shape.functions:
         if call.function in OF_THE_MOMENT:
             return None
         schema, name = call.argument.within(current)
-        table = catalog.streaming_table(schema, name)
-        parts.append(repr(table or catalog.stream(schema, name)))
+        table = catalog.streaming_tables.get(schema, name)
+        parts.append(repr(table or catalog.streams.get(schema, name)))
         if call.function == "bad_rows":
             parts.append(str(bad_rows.exists(home, schema, name)))
         elif table and call.function == "late_rows":
@@ -109,7 +109,7 @@ class Views:
         for name in (getattr(inner, "target", None), getattr(inner, "name", None), *names):
             if isinstance(name, Name):
                 self._forget_gone(name, self.schema, 0)
-        views = (*self.catalog.views(), *self.temporary.values())
+        views = (*self.catalog.views.all(), *self.temporary.values())
         if not any(_is_stale(view, self._made_of(view)) for view in views if changes(view)):
             return
         for name in names:
@@ -148,9 +148,9 @@ class Views:
         temporary = self.temporary.get(name.written.lower())
         if temporary is not None:
             return temporary
-        view = self.catalog.view(*name.within(schema))
+        view = self.catalog.views.get(*name.within(schema))
         if view and view.given is not None and view.given != given(self.spark, view):
-            self.catalog.drop_view(view.schema, view.name)
+            self.catalog.views.drop(view.schema, view.name)
             return None
         return view
 
