@@ -198,6 +198,10 @@ def test_parentheses_around_a_query_change_nothing(rows: Rows) -> None:
         ("SELECT sum(v) AS n FROM STREAM m TRIGGER AT WATERMARK LATE EVERY ROW", "WAREHOUSE_UNBOUNDED_AGGREGATE", None),
         ("SELECT sum(v) AS n FROM STREAM m TRIGGER AT WATERMARK THEN EVERY ROW", "WAREHOUSE_UNBOUNDED_AGGREGATE", None),
         ("SELECT sum(v) AS n FROM STREAM m TRIGGER AT WATERMARK AND EVERY ROW", "WAREHOUSE_UNBOUNDED_AGGREGATE", None),
+        (
+            "SELECT v FROM STREAM m WITH ('maxFilesPerTrigger' = '2')",
+            "WAREHOUSE_STREAM_OPTIONS_IN_QUERY", "WITH ('maxFilesPerTrigger' = '2')",
+        ),
     ],
 )  # fmt: skip
 def test_what_would_never_be_right_is_refused(rows: Rows, query: str, condition: str, at: str | None) -> None:

@@ -300,7 +300,7 @@ class Relations:
             name, panes = argument, True
         if cursor.sees("AS", "OF", "STEP"):
             fail("WAREHOUSE_STEP_OF_STREAM", cursor.span(cursor.at, cursor.at + 3), name=name.written)
-        options = _options(cursor) if cursor.sees("WITH", "(") else ()
+        options = _options(cursor) if cursor.sees("WITH", "(") else None
         if cursor.accept("IDENTIFIED", "BY"):
             cursor.take()
         refuse_watermark_for(cursor, cursor.at)
@@ -439,11 +439,12 @@ def _argument(cursor: Cursor, function: str, kind: Kind, span: Span) -> Name | N
     return name
 
 
-def _options(cursor: Cursor) -> tuple[tuple[str, str], ...]:
-    """Return the options of ``WITH ('key' = 'value', …)`` behind a stream."""
-    cursor.at += 1
-    pairs, _ = option_list(cursor, "WITH", "STREAM orders WITH ('maxFilesPerTrigger' = '1')")
-    return pairs
+def _options(cursor: Cursor) -> Span:
+    """Return where the options ``WITH ('key' = 'value', …)`` behind a stream are."""
+    first = cursor.at
+    cursor.take()
+    option_list(cursor, "WITH", "STREAM orders WITH ('maxFilesPerTrigger' = '1')")
+    return cursor.span(first)
 
 
 def option_list(

@@ -354,7 +354,7 @@ class StreamReference:
         name: the stream, table or streaming table; for ``panes`` the string argument's parts.
         panes: True for ``STREAM panes('t')``.
         alias: the alias as written (quotes included), or None.
-        options: ``WITH ('key' = 'value', …)`` behind the name, as in Spark.
+        options: ``WITH ('key' = 'value', …)`` behind the name, as in Spark, or None.
     """
 
     span: Span
@@ -362,7 +362,7 @@ class StreamReference:
     panes: bool
     watermark: Watermark | None
     alias: str | None
-    options: tuple[tuple[str, str], ...] = ()
+    options: Span | None = None
 
 
 @dataclass(frozen=True)

@@ -108,11 +108,11 @@ def test_streams() -> None:
         "STREAM u WITH ('k' = 'v') IDENTIFIED BY n, plain p"
     )
     found = shape(text)
-    assert [(s.name.parts, s.panes, s.alias, s.options) for s in found.streams] == [
-        (("a", "s"), False, "`x y`", ()),
-        (("r",), False, "q", ()),
-        (("db", "t"), True, None, ()),
-        (("u",), False, None, (("k", "v"),)),
+    assert [(s.name.parts, s.panes, s.alias, s.options and words(text, s.options)) for s in found.streams] == [
+        (("a", "s"), False, "`x y`", None),
+        (("r",), False, "q", None),
+        (("db", "t"), True, None, None),
+        (("u",), False, None, "WITH ('k' = 'v')"),
     ]
     first = found.streams[0]
     assert first.watermark is not None and words(text, first.watermark.column) == "ts + INTERVAL 1 DAY"

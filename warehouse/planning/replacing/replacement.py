@@ -146,8 +146,6 @@ def _other_sources(old: StreamingQuery, new: StreamingQuery) -> Iterator[str]:
     for was, now in zip(old.sources, new.sources, strict=True):
         if was.has_watermark != now.has_watermark:
             yield f"{now.name} has {'a' if now.has_watermark else 'no'} watermark now: it moves, or stops, for good"
-        if was.reference.options != now.reference.options:
-            yield f"{now.name} is read with other options"
         if was.retracts != now.retracts:
             yield f"rows of {now.name} can {'now' if now.retracts else 'no longer'} be taken back"
 

@@ -96,8 +96,10 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         reference: the STREAM reference in it.
 
     Raises:
-        WarehouseError: nothing of that name can be read as a stream.
+        WarehouseError: nothing of that name can be read as a stream, or not with options of the query's.
     """
+    if reference.options:
+        fail("WAREHOUSE_STREAM_OPTIONS_IN_QUERY", reference.options, name=reference.name.written)
     schema, name = context.resolve(reference.name)
     own = reference.watermark
     watermark = (own.column.of(text), length_or_zero(text, own.delay, "A watermark's delay")) if own else None
