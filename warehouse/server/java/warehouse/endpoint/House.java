@@ -31,7 +31,7 @@ public class House {
   SparkSession root;
   Map settings;
   Map limits;
-  String hidden; // what the names begin with of views and functions that the engine alone calls
+  String hidden;
   String directory;
   String pattern;
   Turns turns;
@@ -44,6 +44,7 @@ public class House {
    *     to; act does what acts; begin does what acts before its rows are known; tell says Spark's errors in our words; stop
    *     cancels a statement that acts, or forgets a session; judge judges a name and a password; list lists what there is;
    *     shape gives rows types that Arrow knows
+   * @param hidden what the names begin with of views and functions that the engine alone calls
    * @param settings what each session starts with
    * @param limits what there may be at a time: sessions, statements, and of each for one user
    */
