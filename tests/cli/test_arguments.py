@@ -47,7 +47,6 @@ def test_run() -> None:
         (["serve", "--port", "x"], "invalid int value"),
         (["test", "--target", "t"], "unknown: --target t"),
         (["docs", "-e", "SELECT 1"], "unknown: -e SELECT 1"),
-        (["docs", "--select", "x"], "unknown: --select x"),
         (["docs", "--format", "json"], "unknown: --format json"),
         (["run", "--server", "h:1"], "--server does not go with run"),
         (["--server", "h:1", "test"], "--server does not go with test"),

@@ -105,6 +105,13 @@ def test_paths_start_where_the_command_is_given(engine: Engine, local: dict[str,
     made = "CREATE STREAM told_where (a INT) USING json OPTIONS (path 'here'); SELECT * FROM STREAM told_where"
     done = run(engine, local, "-e", made, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "a\n7\n"), done.stderr
+    (tmp_path / "here" / "marks.csv").write_text("processing_time,watermark\n1970-01-01 00:00:30,1970-01-01 00:00:10\n")
+    (tmp_path / "here" / "recorded.csv").write_text("a,at\n7,1970-01-01 00:00:30\n")
+    options = "path 'here/recorded.csv', header 'true', arrival 'at', watermark 'here/marks.csv'"
+    recorded = f"CREATE STREAM recorded_where (a INT, at TIMESTAMP) USING replay OPTIONS ({options})"
+    made = f"{recorded}; SELECT a FROM STREAM recorded_where"
+    done = run(engine, local, "-e", made, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "a\n7\n"), done.stderr
 
 
 def test_projects_run_there_too(engine: Engine, local: dict[str, str], tmp_path: Path) -> None:
@@ -118,7 +125,7 @@ def test_projects_run_there_too(engine: Engine, local: dict[str, str], tmp_path:
     done = run(engine, local, "test", "--project", "p", "--param", "most=2", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "n\n3\n"), done.stderr
     assert "FAIL above_two: 1 row wrong" in done.stderr
-    assert run(engine, local, "docs", "--project", "p", cwd=tmp_path).returncode == 0
+    assert run(engine, local, "docs", "--project", "p", "--select", "told_there", cwd=tmp_path).returncode == 0
     assert json.loads((tmp_path / "p" / "target" / "manifest.json").read_text())["nodes"]
 
     (tmp_path / "p" / "warehouse.toml").write_text("[settings]\nmemory = '2g'\n")

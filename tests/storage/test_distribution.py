@@ -25,7 +25,7 @@ def pair(rows: Rows) -> None:
     """Lines and orders, as they came and co-partitioned."""
     rows("CREATE TABLE lines AS SELECT id % 5000 AS k, CAST(id % 7 AS INT) AS v FROM range(20000)")
     rows("CREATE TABLE orders AS SELECT id AS ok, CAST(id % 5 AS INT) AS w FROM range(0, 9000, 3)")
-    rows("CREATE TABLE lines_d AS SELECT * FROM lines DISTRIBUTE BY k")
+    rows("CREATE TABLE lines_d AS (SELECT * FROM lines DISTRIBUTE BY k)")
     rows("CREATE TABLE orders_d TBLPROPERTIES ('copartition' = 'lines_d') AS SELECT * FROM orders DISTRIBUTE BY ok")
 
 

@@ -84,23 +84,28 @@ def test_one_source_of_two_is_idle(rows: Rows, clock: Clock, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "between",
+    ("between", "records"),
     [
-        "SELECT ts FROM STREAM marked",
-        "SELECT window_start AS ts FROM STREAM marked WINDOW FIXED (ts, SIZE INTERVAL 1 MINUTE)",
+        ("SELECT ts FROM STREAM marked", 2),
+        (
+            "SELECT window_start AS ts, count(*) AS n FROM STREAM marked"
+            " WINDOW FIXED (ts, SIZE INTERVAL 1 MINUTE) RETRACTING",
+            3,
+        ),
     ],
     ids=["rows", "windows"],
 )
-def test_readers_are_told_of_it(rows: Rows, clock: Clock, tmp_path: Path, between: str) -> None:
-    """The watermark of a table reaches who reads it though nothing of the table itself is due."""
+def test_readers_are_told_of_it(rows: Rows, clock: Clock, tmp_path: Path, between: str, records: int) -> None:
+    """The watermark of a table reaches who reads it though nothing of the table itself is due; one record says it."""
     source = Source(rows, tmp_path, "marked")
     source.arrive(51)
     clock.minutes = 53
     rows(f"CREATE STREAMING TABLE between AS {between}")
     rows(f"CREATE STREAMING TABLE hours AS {HOURS.format('between')}")
-    for clock.minutes, shown in ((58, []), (63, [{"n": 1}])):
+    for clock.minutes, shown in ((58, []), (59, []), (59.5, []), (63, [{"n": 1}])):
         rows("REFRESH STREAMING TABLE between; REFRESH STREAMING TABLE hours")
         assert rows("SELECT n FROM hours") == shown
+    assert rows("SELECT count(*) AS n FROM stream_progress('between')") == [{"n": records}]
 
 
 def test_rows_that_were_planned_before_are_not_judged_by_what_came_after(

@@ -13,6 +13,7 @@ import pytest
 from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.errors import WarehouseError
+from warehouse.streaming.views.kept_views import KeptViews
 
 HOUR = "GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
 
@@ -330,6 +331,44 @@ def test_a_view_that_a_script_has_replaced_stays_replaced(rows: Rows) -> None:
     rows("CREATE OR REPLACE VIEW a AS SELECT step AS x FROM stream_progress('total')")
     rows("REFRESH STREAMING TABLE total FULL")
     assert {row["x"] for row in rows("SELECT * FROM over_a")} == {1, 2, 3}
+
+
+def test_a_view_that_a_kill_left_half_replaced_is_the_new_one(
+    rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")
+    rows("CREATE VIEW v AS SELECT 1 AS x FROM stream_progress('total')")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(KeptViews, "remember", killed)
+        rows("CREATE OR REPLACE VIEW v AS SELECT rows_in FROM stream_progress('total')")
+    assert refused(rows, "CREATE OR REPLACE VIEW v AS SELECT nope FROM stream_progress('total')")
+    (tmp_path / "m" / "4.json").write_text('{"k": "a", "v": 4, "ts": "2024-01-01T00:04:00Z"}\n')
+    rows("REFRESH STREAMING TABLE total")
+    assert rows("SELECT * FROM v") == [{"rows_in": 1}] * 4
+
+
+def test_a_window_that_never_fires_is_emitted_when_it_closes(rows: Rows) -> None:
+    query = f"SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER NEVER"
+    rows(f"CREATE STREAMING TABLE silent AS {query}")
+    assert rows("SELECT * FROM silent") == []
+    rows("DRAIN STREAMING TABLE silent")
+    assert rows("SELECT n, _pane_index FROM panes('silent')") == [{"n": 6, "_pane_index": 0}]
+    assert rows("SELECT * FROM silent") == rows(query) == [{"k": "a", "n": 6}]
+    error = refused(rows, "CREATE STREAMING TABLE x AS SELECT sum(v) AS n FROM STREAM m TRIGGER NEVER")
+    assert error.condition == "WAREHOUSE_UNBOUNDED_AGGREGATE"
+
+
+def test_what_is_called_stream_may_be_a_table(rows: Rows) -> None:
+    described = rows("DESCRIBE STREAM m")
+    rows("CREATE TABLE stream (m INT COMMENT 'of a table'); CREATE TABLE generator (kmeans INT)")
+    assert {"info_name": "comment", "info_value": "of a table"} in rows("DESCRIBE stream m")
+    assert {"info_name": "col_name", "info_value": "kmeans"} in rows("DESCRIBE generator kmeans")
+    rows("DROP TABLE stream")
+    assert rows("DESCRIBE STREAM m") == described
 
 
 @pytest.mark.soak

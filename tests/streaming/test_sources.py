@@ -3,6 +3,7 @@
 
 import gzip
 import os
+import shutil
 from datetime import datetime
 
 import pytest
@@ -254,6 +255,16 @@ def test_where_a_table_began_is_of_one_delta_table(rows, tmp_path):
     rows(f"CREATE OR REPLACE {stream.format(e)}; REFRESH STREAMING TABLE t")
     rows(f"INSERT INTO delta.`{e}` VALUES (4); REFRESH STREAMING TABLE t")
     assert rows("SELECT a FROM t") == [{"a": 4}]
+
+
+def test_a_delta_table_that_was_made_anew_is_read_from_its_beginning(rows, tmp_path):
+    path = tmp_path / "d"
+    rows(f"CREATE TABLE delta.`{path}` AS SELECT 1 AS a; INSERT INTO delta.`{path}` VALUES (2)")
+    rows(f"CREATE STREAM k USING delta OPTIONS (path '{path}', startingVersion 'latest')")
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    shutil.rmtree(path)
+    rows(f"CREATE TABLE delta.`{path}` AS SELECT 3 AS a; REFRESH STREAMING TABLE t")
+    assert rows("SELECT a FROM t") == [{"a": 3}]
 
 
 def test_rate(house):
@@ -537,7 +548,7 @@ def test_micro_batches_and_a_recorded_watermark(house):
     recording = recorded(
         house,
         ["a,1,1970-01-01 00:00:01", "b,2,1970-01-01 00:01:00", "c,3,1970-01-01 00:01:01"],
-        ", step '1 minute', watermark 'w.csv'",
+        ", step INTERVAL '0:01' HOUR TO MINUTE, watermark 'w.csv'",
     )
     steps = played(recording)
     assert [(at // 60_000_000, len(rows) if rows is not None else None) for at, rows in steps] == [

@@ -199,7 +199,7 @@ def _parser() -> _Parser:
     run.add_argument("--full-refresh", action="store_true", help="streaming tables start again from nothing")
     command("test", "run the tests of a project: queries for rows that are wrong", general, running, selecting)
     command("plan", "list the files of a project in the order they run", general, _placing(), selecting)
-    docs = command("docs", "write a page about a project, and its manifest.json", general, _placing(), _project())
+    docs = command("docs", "write a page about a project, and its manifest.json", general, _placing(), selecting)
     docs.add_argument("--dry-run", action="store_true", help="start no engine: columns have no types")
     docs.add_argument("--target", type=Path, metavar="DIR", help="where to (default: target in the project's folder)")
     command("doctor", "say what is missing on this machine", general)

@@ -27,15 +27,24 @@ def write(
     invocation: Invocation,
     settings: Settings,
     loaded: Loaded,
+    asked: list[int],
     opened: AbstractContextManager[Engine] | None,
     console: Console,
 ) -> int:
-    """Write ``index.html`` and ``manifest.json``; where no engine is to be ``opened``, without the columns' types.
+    """Write ``index.html`` and ``manifest.json`` of the whole project.
+
+    Args:
+        invocation: the command.
+        settings: of the project.
+        loaded: the project.
+        asked: positions among its units, of those whose columns the warehouse is asked for.
+        opened: the warehouse; None: it is asked for none, and columns have no types.
+        console: where it is told what was written.
 
     Raises:
         UsageError: the folder cannot be written.
     """
-    made = [each for unit in loaded.whole.units for each in unit.makes]
+    made = [each for at in asked for each in loaded.whole.units[at].makes]
     columns: Columns = {}
     if opened:
         with opened as engine:

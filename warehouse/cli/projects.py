@@ -87,7 +87,8 @@ def carry_out(
     except WarehouseError as error:
         return refused(error, console, invocation.debug)
     if invocation.command == "docs":
-        return documenting.write(invocation, settings, loaded, None if invocation.dry_run else opened, console)
+        asked = select(loaded.whole, invocation.select, invocation.exclude)
+        return documenting.write(invocation, settings, loaded, asked, None if invocation.dry_run else opened, console)
     chosen = choose(invocation, settings.name, loaded.whole)
     with opened as engine:
         runner = runner_on(engine)

@@ -150,15 +150,18 @@ class Actions:
         self._drop_all(plan.drops)
         for evaluation in plan.evaluations:
             self.learning.models.measure(evaluation, parameters)
+        kept, gone = plan.keep_view, plan.forget_view
+        in_place = kept and gone and kept.qualified.lower() == gone.qualified.lower()
         with (
+            shared.views.written(kept if in_place or not gone else None),
             shared.kept.reshaped(self.spark, plan.reshapes, schema),
             shared.kept.writing(self.spark, plan.keeping, schema) as placed,
         ):
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
-        if plan.forget_view:
-            shared.catalog.views.drop(plan.forget_view.schema, plan.forget_view.name)
-        if plan.keep_view:
-            shared.views.remember(self.spark, plan.keep_view)
+        if gone and not in_place:
+            shared.catalog.views.drop(gone.schema, gone.name)
+        if kept:
+            shared.views.remember(self.spark, kept)
             shared.serve_models()  # the view may ask models, and be read in sessions that do not
         result = finish(plan.source, _without_ours(frame) if plan.lists else frame, lambda: None)
         warnings = shared.kept.keep(self.spark, plan.keeping, schema, placed) if plan.keeping else []

@@ -88,6 +88,9 @@ def kept(source: SourceText) -> Kept | None:
     end, query = query_end(cursor), _query(cursor)
     listed = _listed(cursor, query)
     properties = _properties(cursor, listed) if listed is not None else {}
+    bracket = query
+    while query < end and tokens[query].upper == "(" and cursor.closing(query) == end - 1:
+        query, end = query + 1, end - 1
     at = _distribute(cursor, query, end)
     if at is None and not properties:
         return None
@@ -99,7 +102,7 @@ def kept(source: SourceText) -> Kept | None:
     into = (
         tokens[listed + 1].end
         if listed is not None
-        else tokens[query - 1].start
+        else tokens[bracket - 1].start
         if query < end
         else tokens[end - 1].end
     )

@@ -10,7 +10,7 @@ from warehouse.errors import Span, fail
 from warehouse.language.clauses import MODES, clause_here
 from warehouse.language.cursor import Cursor
 from warehouse.language.expressions import walk
-from warehouse.language.intervals import interval
+from warehouse.language.intervals import interval, interval_at
 from warehouse.language.keywords import (
     NEVER_ALIAS,
     clause_start,
@@ -466,6 +466,8 @@ def option_list(
         first = cursor.at
         if cursor.token.kind is Kind.STRING:
             value = cursor.string(clause, example)
+        elif key.lower() == "step" and interval_at(cursor):  # ours, a replay's
+            value = cursor.span(first).of(cursor.source.text)
         else:
             if cursor.token.upper == "-":
                 cursor.take()

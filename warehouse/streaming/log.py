@@ -142,6 +142,11 @@ class Commit:
         return replace(self, **{**nothing, **timings, "lateness": (), "seconds": 0.0, **changes})
 
     @property
+    def passed_by(self) -> bool:
+        """Say whether nothing but the clock and the watermark moved, which is recorded without a step."""
+        return self.step > 0 and self.seconds == 0.0
+
+    @property
     def window_rows(self) -> int:
         """Return the rows in base and deltas together."""
         return self.base_rows + self.delta_rows

@@ -13,6 +13,7 @@ from warehouse.planning.explaining import explain, explain_training
 from warehouse.planning.lowering.relations import Relations
 from warehouse.planning.lowering.spark import NAMES_NEW
 from warehouse.planning.streams.sources import StreamSource, resolve
+from warehouse.planning.windows.firing import trigger_warnings
 from warehouse.planning.words.named_windows import written_out
 
 
@@ -97,7 +98,10 @@ def _lines(context: Context, statement: Statement, relations: Relations) -> Iter
         if block.clauses and not assignments.is_all(block):
             read = [s for s in shape.streams if block.relation and block.relation.covers(s.span)]
             sources = tuple(resolve(context, statement.source.text, s) for s in read)
-            yield from explain.block_lines(writer.bound(block, lambda f: f.text).query, sources)
+            query = writer.bound(block, lambda f: f.text).query
+            yield from explain.block_lines(query, sources)
             yield from explain.batch_lines()
+            if query.once:
+                yield from (f"warning: {warning}" for warning in trigger_warnings(query.trigger, query.once))
     for window in assignments.windows(shape.span):
         yield from explain.assignment_lines(window)

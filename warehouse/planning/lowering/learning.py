@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from warehouse.catalog.entries import ModelEntry, quote_name
-from warehouse.errors import SourceText, Span, fail
+from warehouse.errors import SourceText, fail
 from warehouse.language.fragments import quoted
 from warehouse.language.parser import parse
 from warehouse.language.statements import DescribeObject, DropObject, Generate, Name
 from warehouse.planning import plans
 from warehouse.planning.context import Context
 from warehouse.planning.lowering.relations import Relations
-from warehouse.planning.lowering.spark import checked_target
+from warehouse.planning.lowering.spark import checked_target, column_described
 from warehouse.planning.models import generate
 from warehouse.planning.models.arguments import advice
 from warehouse.planning.queries.checks import distinct_names
@@ -77,6 +77,8 @@ def dropped(context: Context, statement: DropObject) -> plans.Plan:
 
 def described(context: Context, statement: DescribeObject, name: Name) -> plans.Plan:
     """Return the plan of DESCRIBE MODEL or GENERATOR; a table of that name is described by Spark."""
+    if of_spark := column_described(context, statement, name):
+        return of_spark
     found = (
         context.catalog.models.get(*context.resolve(name))
         if statement.kind == "MODEL"
@@ -84,9 +86,6 @@ def described(context: Context, statement: DescribeObject, name: Name) -> plans.
     )
     if found is not None:
         return plans.Describe(statement.source, statement, found)
-    if context.analyzer.table_columns(Name((statement.kind.lower(),), name.span)) is not None:
-        whole = quoted(statement.source.text, Span(0, len(statement.source.text)))
-        return plans.RunSpark(statement.source, whole)
     if statement.kind == "MODEL":
         model_named(context, name)
     told = advice(name.last, context.library().names(), "SHOW GENERATORS lists what there is.")

@@ -9,7 +9,7 @@ from warehouse.errors import SourceText, Span, WarehouseError, fail, without_sec
 from warehouse.language.fragments import Fragment, of, quoted, rewritten
 from warehouse.language.literals import split_name, string_literal
 from warehouse.language.parser import parse
-from warehouse.language.statements import Name, QueryStatement, SparkStatement
+from warehouse.language.statements import DescribeObject, Name, QueryStatement, SparkStatement
 from warehouse.language.tokens import tokenize
 from warehouse.language.view_scope import view_scope
 from warehouse.planning import distribution, plans
@@ -19,6 +19,7 @@ from warehouse.planning.lowering.schemas import dropped_with
 from warehouse.planning.models.predictions import refuse_in_view
 from warehouse.planning.queries.expand import pointed_back
 from warehouse.planning.queries.render import Writer
+from warehouse.planning.streams.sources import refuse_options
 from warehouse.planning.words.named_windows import next_use, written_out
 
 NAMES_NEW = ("CREATE", "REPLACE")
@@ -80,11 +81,19 @@ def passed_through(context: Context, statement: SparkStatement) -> plans.RunSpar
     )  # fmt: skip
 
 
+def column_described(context: Context, statement: DescribeObject, name: Name) -> plans.RunSpark | None:
+    """Return the plan of DESCRIBE where the word for the kind is the name of a table, and ``name`` its column's."""
+    if context.analyzer.table_columns(Name((statement.kind.lower(),), name.span)) is None:
+        return None
+    return plans.RunSpark(statement.source, quoted(statement.source.text, Span(0, len(statement.source.text))))
+
+
 def rewritten_query(context: Context, statement: QueryStatement, relations: Relations) -> plans.RunSpark:
     """Return the plan of a statement whose query holds something of ours, replaced in its text."""
     source = statement.source
     forget = checked_target(context, statement.verb, statement.target)
     _refuse_keeping(statement)
+    refuse_options(statement.query)
     whole = Span(0, len(source.text))
     writer = relations.writer(context, source, statement.query)
     if next_use(writer.text):

@@ -7,17 +7,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from warehouse.catalog.entries import Pairs, StreamingTableEntry, new_id
-from warehouse.errors import SourceText, Span, WarehouseError, fail
-from warehouse.language.fragments import quoted
+from warehouse.errors import SourceText, WarehouseError, fail
 from warehouse.language.statements import CreateStreamingTable, DescribeObject, Mode, Name, QueryShape
 from warehouse.planning import distribution, plans
 from warehouse.planning.context import Context
 from warehouse.planning.explaining import explain
 from warehouse.planning.lowering.relations import Relations
+from warehouse.planning.lowering.spark import column_described
 from warehouse.planning.models.predictions import asked
 from warehouse.planning.queries.bind_streaming import bind_streaming
 from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.planning.replacing.replacement import Verdict, Version, harm, judge, rebuild, with_readers
+from warehouse.planning.streams.sources import refuse_options
 
 _TABLE_NAME = re.compile(r"\w+", re.ASCII)
 """What a view may be called in Spark's catalog, as which a streaming table is read."""
@@ -36,6 +37,7 @@ def made(context: Context, statement: CreateStreamingTable, relations: Relations
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=(kind or "table or view").lower())
     if old and not statement.or_replace:
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind="streaming table")
+    refuse_options(statement.query)
     query = bound_query(context, statement.source, statement.query, relations)
     entry = StreamingTableEntry(
         schema=schema, name=name, id=new_id(name), text=statement.source.text, comment=statement.comment,
@@ -111,10 +113,9 @@ def table_named(context: Context, name: Name) -> StreamingTableEntry:
 
 def described_stream(context: Context, statement: DescribeObject, name: Name) -> plans.Plan:
     """Return the plan of DESCRIBE STREAM; a column of a table called ``stream`` is described by Spark."""
+    if of_spark := column_described(context, statement, name):
+        return of_spark
     entry = context.catalog.streams.get(*context.resolve(name))
     if entry is not None:
         return plans.Describe(statement.source, statement, entry)
-    if context.analyzer.table_columns(Name(("stream",), name.span)) is not None:
-        whole = quoted(statement.source.text, Span(0, len(statement.source.text)))
-        return plans.RunSpark(statement.source, whole)  # a column of a table called stream
     fail("WAREHOUSE_STREAM_NOT_FOUND", name.span, name=name.written, similar=context.similar(name, "stream"))

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.errors import fail
-from warehouse.language.statements import Mode, StreamReference
+from warehouse.language.statements import Mode, QueryShape, StreamReference
 from warehouse.planning.context import Context
 from warehouse.planning.lengths import length_or_zero
 
@@ -96,10 +96,8 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         reference: the STREAM reference in it.
 
     Raises:
-        WarehouseError: nothing of that name can be read as a stream, or not with options of the query's.
+        WarehouseError: nothing of that name can be read as a stream.
     """
-    if reference.options:
-        fail("WAREHOUSE_STREAM_OPTIONS_IN_QUERY", reference.options, name=reference.name.written)
     schema, name = context.resolve(reference.name)
     own = reference.watermark
     watermark = (own.column.of(text), length_or_zero(text, own.delay, "A watermark's delay")) if own else None
@@ -126,6 +124,17 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=reference.name.written, similar=similar)
     qualified = ".".join(quote_name(part) for part in reference.name.parts)
     return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
+
+
+def refuse_options(query: QueryShape) -> None:
+    """Refuse options behind a stream that a new query reads; in texts made before they did nothing, and go on so.
+
+    Raises:
+        WarehouseError: there are some.
+    """
+    for reference in query.streams:
+        if reference.options:
+            fail("WAREHOUSE_STREAM_OPTIONS_IN_QUERY", reference.options, name=reference.name.written)
 
 
 STREAM_MARK = "__w_stream"

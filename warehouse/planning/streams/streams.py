@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from warehouse.catalog.entries import Column, Pairs, StreamEntry, quote_name
-from warehouse.errors import Diagnostic, Span, WarehouseError, diagnostic, fail, is_secret, without_secrets
-from warehouse.language.intervals import text_length
+from warehouse.errors import Diagnostic, SourceText, Span, WarehouseError, diagnostic, fail, is_secret, without_secrets
+from warehouse.language.cursor import Cursor
+from warehouse.language.intervals import interval_at, text_length
 from warehouse.language.statements import CreateStream, Interval, Name
-from warehouse.language.tokens import Kind, Token, tokenize_prefix
+from warehouse.language.tokens import Kind, Token, tokenize, tokenize_prefix
 from warehouse.planning.lengths import duration
 from warehouse.planning.streams import kafka
 from warehouse.planning.streams.options import close_to, key_span, option, option_span
@@ -225,12 +227,18 @@ def step_length(text: str) -> int | None:
     """Return the option ``step`` in microseconds, None for ``arrival``, and 0 where it cannot be used.
 
     Example:
-        >>> step_length("arrival"), step_length("1 minute"), step_length("INTERVAL 1 MONTH"), step_length("often")
-        (None, 60000000, 0, 0)
+        >>> step_length("arrival"), step_length("1 minute"), step_length("INTERVAL '0:01' HOUR TO MINUTE")
+        (None, 60000000, 60000000)
+        >>> step_length("INTERVAL 1 MONTH"), step_length("often")
+        (0, 0)
     """
     if text.strip().lower() == "arrival":
         return None
-    found = text_length(re.sub(r"'", "", text))
+    found = text_length(text)
+    if found is None and (tokens := tokenize(text)):
+        with suppress(WarehouseError):
+            literal = interval_at(Cursor(SourceText(text), tokens))
+            found = (literal.micros, literal.months) if literal else None
     if found is None or found[1] or found[0] <= 0:
         return 0
     return found[0]

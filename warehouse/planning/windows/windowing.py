@@ -116,7 +116,8 @@ def planned_trigger(text: str, clause: TriggerClause | None, resolve: Resolve) -
     """
     if clause is None:
         return Node(Kind.AT_WATERMARK, 0)
-    _refuse_dead(text, clause.trigger)
+    if not isinstance(clause.trigger, Never):
+        _refuse_dead(text, clause.trigger)
     return _node(text, _spelled_out(clause.trigger), count(), resolve)
 
 
@@ -137,7 +138,7 @@ def _can_fire(trigger: Trigger) -> bool:
 
 
 def _refuse_dead(text: str, trigger: Trigger) -> None:
-    """Refuse what can never fire, but for a NEVER that stands beside something that can."""
+    """Refuse what can never fire, but for a NEVER that stands beside something that can, or alone."""
     if not _can_fire(trigger):
         fail("WAREHOUSE_TRIGGER_NEVER_FIRES", trigger.span, written=trigger.span.of(text) if trigger.span else "")
     for part in _parts(trigger):

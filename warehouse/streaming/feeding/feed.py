@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
@@ -172,10 +173,12 @@ class Feed:
             passed = after > last.after and is_reached(record.due_watermark, after)
             return passed or is_reached(record.due_clock, clock)
 
-        if is_due(last) and is_due(self.runner.dues(last)):
+        known = self.runner.dues(last) if is_due(last) else last
+        if is_due(known):
             yield self._step(intent, None)
         elif after > last.after and self.is_read():
-            yield self.runner.pass_by(intent, last)
+            # one record says it however often it moves until the next step
+            yield self.runner.pass_by(replace(intent, step=last.step) if last.passed_by else intent, known)
 
     def _idle(self, last: Commit, clock: int) -> dict[str, int]:
         """Return the watermarks, by source number, of the sources without rows for as long as their time-out."""

@@ -13,6 +13,7 @@ from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.planning.streams.sources import SourceKind, StreamSource
 from warehouse.streaming.delta import changes, late_table, widened
 from warehouse.streaming.delta.late_table import LateTable
+from warehouse.streaming.feeding.checkpoint import newest_planned
 from warehouse.streaming.feeding.common import Common
 from warehouse.streaming.feeding.feed import Feed
 from warehouse.streaming.feeding.pace import Bound
@@ -120,7 +121,8 @@ class Feeds:
         """Return a source as a streaming frame in the layout of ``streaming.layout``, a step bounded by ``most``."""
         session, source = parts.session, parts.query.sources[number]
         if isinstance(source.entry, StreamEntry):
-            entry = starting.settled(session, source.entry, parts.folder / "starting" / f"{number}.json")
+            begun = newest_planned(parts.folder / "checkpoint") is not None
+            entry = starting.settled(session, source.entry, parts.folder / "starting" / f"{number}.json", begun)
             return sources.streaming_frame(session, most.of(entry) if most else entry)
         if source.entry is None:
             return sources.table_frame(session, source.name, most.options("delta", frozenset()) if most else None)

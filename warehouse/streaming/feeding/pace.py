@@ -134,11 +134,11 @@ class Pacer:
     def rest(self, commits: list[Commit], spent: float) -> None:
         """Rest after a look that gave ``commits`` and took ``spent`` seconds, unless it left rows for a new bound.
 
-        Records in which nothing but the watermark moves, which take no time, are no reason to look again soon.
+        Records in which nothing but the watermark moves are no reason to look again soon.
         """
         if self._left:
             self._left = False
             return
-        took = [commit.seconds for commit in commits if commit.seconds]
-        self.pace = self.pace.stepped(took[-1], more=False) if took else self.pace.rested()
+        steps = [commit for commit in commits if not commit.passed_by]
+        self.pace = self.pace.stepped(steps[-1].seconds, more=False) if steps else self.pace.rested()
         self.stop.wait(self.pace.rest(spent))

@@ -97,7 +97,7 @@ def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
         if plan.format == "replay":
             kept[by_name.get("format", "format")] = plan.recorded or _recorded_format(plan, kept[key])
             if "watermark" in by_name and kept[by_name["watermark"]].strip().lower() not in ("none", "complete"):
-                kept[by_name["watermark"]] = os.path.abspath(kept[by_name["watermark"]])
+                kept[by_name["watermark"]] = os.path.abspath(os.path.join(here(), kept[by_name["watermark"]]))
     parsed = kept.get(by_name.get("format", "format")) if plan.format == "replay" else plan.format
     if plan.format == "kafka":
         kept |= kafka.settled(spark, kept)

@@ -21,23 +21,29 @@ _WAITS = "spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled"
 """With this a stream of Delta may begin at a version that is not there yet, whether it reads the change feed or not."""
 
 
-def settled(session: SparkSession, entry: StreamEntry, note: Path) -> StreamEntry:
+def settled(session: SparkSession, entry: StreamEntry, note: Path, begun: bool) -> StreamEntry:
     """Return a stream with the version at which a table begins to read it; ``entry`` itself where its options say.
 
     Args:
         session: the table's own, whose settings are changed.
         entry: the stream's.
-        note: the file in which the table keeps what was settled when it first looked; written by that first look.
+        note: the file in which the table keeps what was settled when it first looked; written by that first look. A
+            Delta table that was made anew since is read from its beginning.
+        begun: whether rows were read: from then on Spark's checkpoint knows where it stands, and which table it reads.
     """
     if entry.format != "delta" or entry.option("startingVersion") != "latest":
         return entry
     session.conf.set(_WAITS, "true")
-    path = entry.option("path")
     known = json.loads(note.read_text()) if note.exists() else {}
-    if known.get("path") != path:  # none yet, or a stream of another table took the place of the former one
-        newest = session.sql(f"DESCRIBE HISTORY delta.{quoted(path or '')} LIMIT 1").first()
-        assert newest
-        known = {"path": path, "version": newest["version"] + 1}
-        write_atomically(note, json.dumps(known))
+    if not (begun and known):
+        path = entry.option("path") or ""
+        table = f"delta.{quoted(path)}"
+        (detail,) = session.sql(f"DESCRIBE DETAIL {table}").collect()
+        if known.get("table") != detail["id"]:  # none yet, or another one, in the same place or where the stream is now
+            (newest,) = session.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()
+            made_anew = known.get("path") == path
+            version = 0 if made_anew else newest["version"] + 1
+            known = {"path": path, "table": detail["id"], "version": version}
+            write_atomically(note, json.dumps(known))
     options = ((k, str(known["version"]) if k.lower() == "startingversion" else v) for k, v in entry.options)
     return replace(entry, options=tuple(options))

@@ -103,25 +103,36 @@ class Runner:
         if self.state:
             self.state.clean(self.log.recent())
             faults.passed("cleaned")
-        aside = rejected.folders(query, parts.entry, parts.home)
-        place = parts.appends.placement
-        follow = partial(upkeep.after, parts.session, parts.folder, last, record, self.keeper, place, aside)
-        if self.meanwhile:
-            self.meanwhile.submit(follow)
-        else:
-            follow()
+        self._follow(last, record)
         self.report(record)
         return record
 
     def pass_by(self, intent: Intent, last: Commit) -> Commit:
-        """Commit a step in which only the clock and the watermark move and nothing is due."""
+        """Commit a record in which only the clock and the watermark move and nothing is due.
+
+        Args:
+            intent: with the number of ``last`` itself where that is such a record, which this one takes the place of.
+            last: the newest commit record, with its dues as far as they are known.
+        """
         watermarks, after = self.parts.watermarks(intent, last, [])
         record = last.idle(
             step=intent.step, now=intent.now, before=intent.before,
             after=BEGINNING if intent.complete else after, watermarks=watermarks,
         )  # fmt: skip
         self.log.commit(record)
+        self._follow(last, record)
         return record
+
+    def _follow(self, last: Commit, record: Commit) -> None:
+        """Do what is due after a commit, beside what comes next where that is possible."""
+        parts = self.parts
+        aside = rejected.folders(parts.query, parts.entry, parts.home)
+        place = parts.appends.placement
+        follow = partial(upkeep.after, parts.session, parts.folder, last, record, self.keeper, place, aside)
+        if self.meanwhile:
+            self.meanwhile.submit(follow)
+        else:
+            follow()
 
     def forget(self) -> None:
         """Let go of what is in memory of the state; a step that still comes reads it again."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -53,6 +54,24 @@ class KeptViews:
                 self._catalog.views.put(replace(view, given=given(spark, view)))
         if self._doors and changes(view):
             self._tell()
+
+    @contextmanager
+    def written(self, view: ViewEntry | None) -> Iterator[None]:
+        """Know a view for ours while Spark is given it: whoever is killed in between would leave it Spark's alone."""
+        if view is None or view_scope(view.text):
+            yield
+            return
+        shelf = self._catalog.views
+        former = shelf.get(view.schema, view.name)
+        shelf.put(replace(view, given=None, made_of=None))
+        try:
+            yield
+        except BaseException:
+            if former:
+                shelf.put(former)
+            else:
+                shelf.drop(view.schema, view.name)
+            raise
 
     def when_one_changes(self, told: Callable[[], None]) -> None:
         """Have a front door told when there is a view, now or later, that is written anew before it is read.

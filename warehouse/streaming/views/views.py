@@ -106,9 +106,10 @@ class Views:
         offset = len(statement.source.text) - len(inner.source.text)
         read = source_of(inner) if isinstance(inner, Generate) else getattr(inner, "query", None)
         names = (read,) if isinstance(read, Name) else tuple(_read(read)) if read else ()
+        looked: set[tuple[str, str]] = set()
         for name in (getattr(inner, "target", None), getattr(inner, "name", None), *names):
             if isinstance(name, Name):
-                self._forget_gone(name, self.schema, 0)
+                self._forget_gone(name, self.schema, looked)
         views = (*self.catalog.views.all(), *self.temporary.values())
         if not any(_is_stale(view, self._made_of(view)) for view in views if changes(view)):
             return
@@ -123,13 +124,19 @@ class Views:
     def _made_of(self, view: ViewEntry) -> str | None:
         return made_of(self.home, self.catalog, view)
 
-    def _forget_gone(self, name: Name, schema: str, depth: int) -> None:
-        """Forget what a name means in ``schema``, and what that reads, where Spark has something else of it by now."""
-        view = self._ours(name, schema)
-        if view is None or depth > _MOST_DEEP:
+    def _forget_gone(self, name: Name, schema: str, looked: set[tuple[str, str]]) -> None:
+        """Forget what a name means in ``schema``, and what that reads, where Spark has something else of it by now.
+
+        Names that were ``looked`` at, with their schemas, are not looked at again.
+        """
+        known = schema, name.written.lower()
+        if known in looked:
             return
-        for read in _read(shape) if (shape := shape_of(view.text)) else ():
-            self._forget_gone(read, view.current or view.schema, depth + 1)
+        looked.add(known)
+        view = self._ours(name, schema)
+        if view and (shape := shape_of(view.text)):
+            for read in _read(shape):
+                self._forget_gone(read, view.current or view.schema, looked)
 
     def _bring(self, name: Name, schema: str, depth: int) -> None:
         """Bring what a name means in ``schema`` up to date, what it reads before it."""
