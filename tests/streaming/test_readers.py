@@ -351,6 +351,20 @@ def test_a_view_that_a_kill_left_half_replaced_is_the_new_one(
     assert rows("SELECT * FROM v") == [{"rows_in": 1}] * 4
 
 
+def test_a_view_whose_name_a_statement_leaves_alone_goes_on(rows: Rows, tmp_path: Path) -> None:
+    rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")
+    for name in ("v", "w", "x"):
+        rows(f"CREATE VIEW {name} AS SELECT rows_in FROM stream_progress('total')")
+    rows("CREATE VIEW IF NOT EXISTS v AS SELECT 1 AS one")
+    rows("CREATE VIEW IF NOT EXISTS w AS SELECT step FROM stream_progress('total')")
+    rows("CREATE TEMP VIEW x AS SELECT 1 AS one; DROP VIEW x; ALTER VIEW w RENAME TO y")
+    (tmp_path / "m" / "4.json").write_text('{"k": "a", "v": 4, "ts": "2024-01-01T00:04:00Z"}\n')
+    rows("REFRESH STREAMING TABLE total")
+    assert [rows(f"SELECT * FROM {name}") for name in ("v", "x", "y")] == [[{"rows_in": 1}] * 4] * 3
+    rows("DROP VIEW v; CREATE STREAM v USING rate")
+    assert refused(rows, "SELECT * FROM w").condition == "TABLE_OR_VIEW_NOT_FOUND"
+
+
 def test_a_window_that_never_fires_is_emitted_when_it_closes(rows: Rows) -> None:
     query = f"SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER NEVER"
     rows(f"CREATE STREAMING TABLE silent AS {query}")

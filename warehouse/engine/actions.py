@@ -150,19 +150,17 @@ class Actions:
         self._drop_all(plan.drops)
         for evaluation in plan.evaluations:
             self.learning.models.measure(evaluation, parameters)
-        kept, gone = plan.keep_view, plan.forget_view
-        in_place = kept and gone and kept.qualified.lower() == gone.qualified.lower()
         with (
-            shared.views.written(kept if in_place or not gone else None),
+            shared.views.written(plan.keep_view),
             shared.kept.reshaped(self.spark, plan.reshapes, schema),
             shared.kept.writing(self.spark, plan.keeping, schema) as placed,
         ):
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
-        if gone and not in_place:
-            shared.catalog.views.drop(gone.schema, gone.name)
-        if kept:
-            shared.views.remember(self.spark, kept)
+        if plan.keep_view:
+            shared.views.remember(self.spark, plan.keep_view)
             shared.serve_models()  # the view may ask models, and be read in sessions that do not
+        if plan.forget_view:
+            shared.views.forget_gone(self.spark, plan.forget_view)
         result = finish(plan.source, _without_ours(frame) if plan.lists else frame, lambda: None)
         warnings = shared.kept.keep(self.spark, plan.keeping, schema, placed) if plan.keeping else []
         return replace(result, warnings=tuple(warnings))

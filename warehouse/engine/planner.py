@@ -216,9 +216,8 @@ class Planner:
             context = self._context(catalog, SparkAnalyzer(session), schema)
             planned = plan(context, parse(source), self._relations(catalog))
             assert isinstance(planned, plans.RunSpark)
-            if not ends:  # whoever is killed behind the next line has to know it for ours all the same
-                catalog.views.put(replace(view, given=None))
-            session.sql(planned.fragment.text)
+            with self._shared.views.written(view):
+                session.sql(planned.fragment.text)
         except RAISED as error:
             raise translate(error, source) from None
         finally:

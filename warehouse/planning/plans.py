@@ -26,7 +26,7 @@ class RunSpark:
     Attributes:
         fragment: the text; the user's own, or rewritten.
         keep_view: a view that holds something of ours, to remember when Spark has created its rewritten form.
-        forget_view: a view of ours that the statement drops or replaces.
+        forget_view: a view of ours whose name the statement drops or gives to something else, if it does.
         target: the unqualified name of the table or view that it makes or changes, or None.
         drops: objects of ours that go with the schema which it drops, to be dropped before it runs.
         evaluations: what it asks models to be measured on, before it runs.

@@ -55,6 +55,15 @@ class KeptViews:
         if self._doors and changes(view):
             self._tell()
 
+    def forget_gone(self, spark: SparkSession, former: ViewEntry) -> None:
+        """Forget a view that stays, under the name of ``former``, where Spark has something else of it, or nothing.
+
+        A statement that drops or replaces that name may have meant a temporary view, or have found it there.
+        """
+        view = self._catalog.views.get(former.schema, former.name)
+        if view and (view.given is None or view.given != given(spark, view)):
+            self._catalog.views.drop(view.schema, view.name)
+
     @contextmanager
     def written(self, view: ViewEntry | None) -> Iterator[None]:
         """Know a view for ours while Spark is given it: whoever is killed in between would leave it Spark's alone."""

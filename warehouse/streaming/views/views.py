@@ -31,7 +31,6 @@ from warehouse.streaming.log import step_log, table_folder
 OF_THE_MOMENT = ("partition_stats", "cache_stats")
 """The functions whose answer is made when it is asked for."""
 _GROWING = ("stream_state", "stream_progress")
-_MOST_DEEP = 100
 
 
 @lru_cache(512)
@@ -113,9 +112,10 @@ class Views:
         views = (*self.catalog.views.all(), *self.temporary.values())
         if not any(_is_stale(view, self._made_of(view)) for view in views if changes(view)):
             return
+        brought: set[tuple[str, str]] = set()
         for name in names:
             try:
-                self._bring(name, self.schema, 0)
+                self._bring(name, self.schema, brought)
             except WarehouseError as error:
                 place = Span(name.span.start + offset, name.span.end + offset)
                 reason = error.diagnostics[0].message.partition("\n")[0]
@@ -138,15 +138,17 @@ class Views:
             for read in _read(shape):
                 self._forget_gone(read, view.current or view.schema, looked)
 
-    def _bring(self, name: Name, schema: str, depth: int) -> None:
-        """Bring what a name means in ``schema`` up to date, what it reads before it."""
-        if depth > _MOST_DEEP:
+    def _bring(self, name: Name, schema: str, brought: set[tuple[str, str]]) -> None:
+        """Bring what a name means in ``schema`` up to date, what it reads before it; each of them once."""
+        known = schema, name.written.lower()
+        if known in brought:
             return
+        brought.add(known)
         view = self._ours(name, schema)
         text, current = (view.text, view.current or view.schema) if view else self._of_spark(name, schema)
         shape = shape_of(text) if text else None
         for read in _read(shape) if shape else ():
-            self._bring(read, current, depth + 1)
+            self._bring(read, current, brought)
         if view and changes(view) and _is_stale(view, now := self._made_of(view)):
             self.rewrite(view, now)
 
