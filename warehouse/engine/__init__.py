@@ -22,7 +22,7 @@ from warehouse.execution.doctor import Finding, examine
 from warehouse.execution.portable import Json, unique_names, unpacked, unpacked_schema
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
-from warehouse.language.comments import comment_end
+from warehouse.language.comments import comment_end, found_in
 from warehouse.language.keeping import partner
 from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
@@ -46,6 +46,7 @@ __all__ = [
     "archiving",
     "comment_end",
     "examine",
+    "found_in",
     "parse",
     "partner",
     "quote_name",

@@ -1,10 +1,24 @@
-"""Where bracketed comments end, for those who look at texts without reading them."""
+"""Texts looked through without being read: what a pattern finds in them, bracketed comments as wholes."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _EDGES = re.compile(r"/\*(?!\+)|\*/")
+
+
+def found_in(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield what a pattern finds in a text, one behind the other, with its end; where that is ``/*``, the comment's.
+
+    Example:
+        >>> [(found[0], end) for found, end in found_in("a /* b /* c */ d */ e", re.compile("/[*]|[a-z]"))]
+        [('a', 1), ('/*', 19), ('e', 21)]
+    """
+    at = 0
+    while found := pattern.search(text, at):
+        at = comment_end(text, found.start()) if found[0] == "/*" else found.end()
+        yield found, at
 
 
 def comment_end(text: str, start: int) -> int:

@@ -220,7 +220,7 @@ class Generating:
         """Make a version unknown again, and remove its files."""
         if old:
             self.models.catalog.models.put(old)
-        elif self.models.catalog.models.get(*name):
+        else:
             self.models.catalog.models.drop(*name)
         self.models.forget(version.folder)
 

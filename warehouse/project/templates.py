@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from warehouse.engine import comment_end, quote_name
+from warehouse.engine import found_in, quote_name
 from warehouse.errors import SourceText, Span, WarehouseError, diagnostic
 from warehouse.project.files import SqlFile
 
@@ -104,7 +104,8 @@ def find_templates(file: SqlFile) -> Template:
     holes: list[tuple[Span, Reference | None]] = []
     depends_on: list[Reference] = []
     config = Config()
-    for match, span in _tokens(file.text):
+    for match, end in found_in(file.text, _TOKENS):
+        span = Span(match.start(), end)
         if match["line"]:
             if "depends_on:" in match["line"]:
                 depends_on += _references(file, span)
@@ -138,21 +139,13 @@ _CLAUSES = frozenset(["as", "from", "not", "select", "table", "values", "where",
 
 _TOKENS = re.compile(
     r"""(?P<line> --[^\n]* )
-      | (?P<bracketed> /\* )
+      | /\*
       | (?P<string> (?<!\w)[rR](?:'[^']*' | "[^"]*") | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
       | (?P<gone> \{\#.*?\#\} )
       | (?P<block> \{%.*?%\} )
       | (?P<braces> \{\{.*?\}\} )""",
     re.VERBOSE | re.DOTALL,
 )
-
-
-def _tokens(text: str) -> Iterator[tuple[re.Match[str], Span]]:
-    """Yield what is a template or may hide one, with its place."""
-    at = 0
-    while match := _TOKENS.search(text, at):
-        at = comment_end(text, match.start()) if match["bracketed"] else match.end()
-        yield match, Span(match.start(), at)
 
 
 @dataclass(frozen=True)

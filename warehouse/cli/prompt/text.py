@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from warehouse.engine import comment_end
+from warehouse.engine import comment_end, found_in
 
 _PIECES = re.compile(r"""--[^\n]*|/\*|'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z)|`[^`]*(?:`|\Z)""", re.DOTALL)
 _BARE = frozenset({"exit", "quit", "help", "exit;", "quit;", "help;"})
@@ -46,26 +45,17 @@ def is_whole(text: str) -> bool:
 def _bare(text: str) -> str:
     """Return a text with a blank in the place of each comment, and nothing in quotes."""
     at, bare = 0, ""
-    for start, end in _pieces(text):
-        bare += text[at:start] + (" " if text[start : start + 2] in ("--", "/*") else "''")
+    for piece, end in found_in(text, _PIECES):
+        bare += text[at : piece.start()] + (" " if piece[0][:2] in ("--", "/*") else "''")
         at = end
     return bare + text[at:]
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where strings, quoted names and comments are."""
-    at = 0
-    while found := _PIECES.search(text, at):
-        at = comment_end(text, found.start()) if found[0] == "/*" else found.end()
-        yield found.start(), at
-
-
 def _open(text: str) -> bool:
     """Say whether the text ends inside a string, a quoted name or a comment."""
-    *_, (start, end) = (0, 0), *_pieces(text)
-    piece = text[start:end]
-    if not piece or end != len(text) or piece.startswith("--"):
+    *_, (last, end) = (None, 0), *found_in(text, _PIECES)
+    if last is None or end != len(text) or last[0].startswith("--"):
         return False
-    if piece.startswith("/*"):
-        return comment_end(text + " ", start) > end
-    return not piece.endswith(piece[0]) or len(piece) < 2
+    if last[0] == "/*":
+        return comment_end(text + " ", last.start()) > end
+    return not last[0].endswith(last[0][0]) or len(last[0]) < 2

@@ -127,7 +127,9 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
 
 
 def refuse_options(query: QueryShape) -> None:
-    """Refuse options behind a stream that a new query reads; in texts made before they did nothing, and go on so.
+    """Refuse options behind a stream that a query reads, whose table would have to be read again when they change.
+
+    Streaming tables that were made with some go on without: they never did anything.
 
     Raises:
         WarehouseError: there are some.

@@ -121,8 +121,8 @@ class Feeds:
         """Return a source as a streaming frame in the layout of ``streaming.layout``, a step bounded by ``most``."""
         session, source = parts.session, parts.query.sources[number]
         if isinstance(source.entry, StreamEntry):
-            begun = newest_planned(parts.folder / "checkpoint") is not None
-            entry = starting.settled(session, source.entry, parts.folder / "starting" / f"{number}.json", begun)
+            note, checkpoint = parts.folder / "starting" / f"{number}.json", parts.folder / "checkpoint"
+            entry = starting.settled(session, source.entry, note, lambda: newest_planned(checkpoint) is not None)
             return sources.streaming_frame(session, most.of(entry) if most else entry)
         if source.entry is None:
             return sources.table_frame(session, source.name, most.options("delta", frozenset()) if most else None)

@@ -8,6 +8,7 @@ begins a query, so ``startingVersion 'latest'`` would move on with Delta's table
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ _WAITS = "spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled"
 """With this a stream of Delta may begin at a version that is not there yet, whether it reads the change feed or not."""
 
 
-def settled(session: SparkSession, entry: StreamEntry, note: Path, begun: bool) -> StreamEntry:
+def settled(session: SparkSession, entry: StreamEntry, note: Path, begun: Callable[[], bool]) -> StreamEntry:
     """Return a stream with the version at which a table begins to read it; ``entry`` itself where its options say.
 
     Args:
@@ -29,13 +30,13 @@ def settled(session: SparkSession, entry: StreamEntry, note: Path, begun: bool) 
         entry: the stream's.
         note: the file in which the table keeps what was settled when it first looked; written by that first look. A
             Delta table that was made anew since is read from its beginning.
-        begun: whether rows were read: from then on Spark's checkpoint knows where it stands, and which table it reads.
+        begun: says whether rows were read: from then on Spark's checkpoint knows where it stands, and in which table.
     """
     if entry.format != "delta" or entry.option("startingVersion") != "latest":
         return entry
     session.conf.set(_WAITS, "true")
     known = json.loads(note.read_text()) if note.exists() else {}
-    if not (begun and known):
+    if not (known and begun()):
         path = entry.option("path") or ""
         table = f"delta.{quoted(path)}"
         (detail,) = session.sql(f"DESCRIBE DETAIL {table}").collect()
