@@ -40,7 +40,7 @@ from warehouse.streaming.steps.windowed import Windowed
 Report = Callable[[Commit], None]
 
 SETTINGS = {
-    # every stage of a small step would become a job of its own: 10 to 20 % of a step
+    # every stage of a small step would become a job of its own
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
