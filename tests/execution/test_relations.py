@@ -11,6 +11,7 @@ from tests.soak import sampled, soaked
 from warehouse.engine import Engine
 from warehouse.execution.relations import Plans
 
+SUMS = "(SELECT k, sum(v) AS {} FROM r1 GROUP BY k)"
 TEXTS = (
     "SELECT k, sum(v) AS s FROM r1 GROUP BY k",
     "SELECT a.k, a.v, b.v AS w FROM r1 AS a JOIN r1 AS b ON a.k = b.k AND a.v <= b.v",
@@ -24,6 +25,7 @@ TEXTS = (
     "SELECT k, v + (SELECT clock FROM clocks).now AS later FROM r1",
     "SELECT k, max(v) + any_value((SELECT clock FROM clocks).step) AS m FROM r1 GROUP BY k",
     "SELECT /*+ COALESCE(1) */ * FROM r1 DISTRIBUTE BY k",
+    f"SELECT * FROM {SUMS.format('a')} JOIN {SUMS.format('b')} USING (k) JOIN {SUMS.format('c')} USING (k)",
 )
 
 

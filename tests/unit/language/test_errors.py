@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.errors import SourceText, WarehouseError
+from warehouse.errors import SourceText, WarehouseError, conditions
 from warehouse.language import parse
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "errors"
@@ -40,3 +40,15 @@ def test_errors_read_as_written(file: Path, request: pytest.FixtureRequest) -> N
 def test_every_error_has_a_place_and_a_way_out(file: Path) -> None:
     for sql, expected in pairs(file):
         assert "hint: " in expected and "^" in expected, sql
+
+
+ELSEWHERE = {"08", "22", "28", "38", "53", "54", "55", "57", "58", "F0", "HY", "XX"}
+"""Classes of what is no mistake in a statement: connections, rows, secrets, a user's Python, limits, states, disks."""
+
+
+def test_a_mistake_in_a_statement_is_of_class_42() -> None:
+    others = {entry["sqlstate"][:2] for entry in conditions().values()} - {"42"}
+    assert others <= ELSEWHERE
+    for file in FOLDER.glob("*.txt"):
+        for _, expected in pairs(file):
+            assert "SQLSTATE: 42" in expected or "SQLSTATE: 54001" in expected, expected

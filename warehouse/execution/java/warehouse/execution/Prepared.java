@@ -1,7 +1,10 @@
 package warehouse.execution;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.rdd.EmptyRDD;
 import org.apache.spark.rdd.RDD;
@@ -20,9 +23,12 @@ import org.apache.spark.sql.execution.ReusedSubqueryExec;
 import org.apache.spark.sql.execution.ScalarSubquery;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SubqueryExec;
+import org.apache.spark.sql.execution.exchange.Exchange;
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
 import scala.Function1;
 import scala.Option;
 import scala.collection.immutable.Nil$;
+import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction0;
@@ -77,14 +83,42 @@ final class Prepared {
   SparkPlan over(SparkSession session, final Map relations) {
     return (SparkPlan) session.withActive(new AbstractFunction0() {
       public Object apply() {
-        return plan.transformUp(filled(relations));
+        return filled(plan, relations, new IdentityHashMap());
       }
     });
   }
 
-  /** What becomes of a node: one that stands for a relation reads its rows, and subqueries of one value are that. */
-  private AbstractPartialFunction filled(final Map relations) {
-    final AbstractPartialFunction values = new AbstractPartialFunction() {
+  /**
+   * What becomes of a node: one that stands for a relation reads its rows, and subqueries of one value are that.
+   *
+   * @param exchanges what became of those that were met; where one is used again, that is what it became
+   */
+  private SparkPlan filled(SparkPlan node, final Map relations, Map exchanges) {
+    if (exchanges.containsKey(node)) {
+      return (SparkPlan) exchanges.get(node);
+    }
+    SparkPlan made;
+    if (node instanceof RDDScanExec) {
+      made = scan((RDDScanExec) node, relations);
+    } else if (node instanceof ReusedExchangeExec) {
+      ReusedExchangeExec again = (ReusedExchangeExec) node;
+      made = again.copy(again.output(), (Exchange) filled(again.child(), relations, exchanges));
+    } else {
+      List children = new ArrayList();
+      for (Iterator each = CollectionConverters.asJava(node.children()).iterator(); each.hasNext();) {
+        children.add(filled((SparkPlan) each.next(), relations, exchanges));
+      }
+      made = (SparkPlan) node.withNewChildren(CollectionConverters.asScala(children).toSeq());
+      made = (SparkPlan) made.transformExpressions(values(relations));
+    }
+    if (node instanceof Exchange) {
+      exchanges.put(node, made);
+    }
+    return made;
+  }
+
+  private AbstractPartialFunction values(final Map relations) {
+    return new AbstractPartialFunction() {
       @Override
       public boolean isDefinedAt(Object expression) {
         return expression instanceof ScalarSubquery;
@@ -94,18 +128,6 @@ final class Prepared {
       public Object applyOrElse(Object expression, Function1 otherwise) {
         Literal value = isDefinedAt(expression) ? valueOf((ScalarSubquery) expression, relations) : null;
         return value == null ? otherwise.apply(expression) : value;
-      }
-    };
-    return new AbstractPartialFunction() {
-      @Override
-      public boolean isDefinedAt(Object node) {
-        return true;
-      }
-
-      @Override
-      public Object applyOrElse(Object node, Function1 otherwise) {
-        return node instanceof RDDScanExec
-            ? scan((RDDScanExec) node, relations) : ((SparkPlan) node).transformExpressions(values);
       }
     };
   }
