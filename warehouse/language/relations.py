@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from warehouse.errors import Span, fail
 from warehouse.language.clauses import MODES, clause_here
-from warehouse.language.cursor import Cursor
+from warehouse.language.cursor import Cursor, close_to, fail_misspelt
 from warehouse.language.expressions import walk
 from warehouse.language.intervals import interval, interval_at
 from warehouse.language.keywords import (
@@ -320,6 +320,8 @@ class Relations:
             return False
         if cursor.peek(1).is_name and cursor.peek(2).upper == "DELAY" and cursor.peek(3).upper in ("OF", "INTERVAL"):
             return True
+        if cursor.peek(1).is_name and close_to(cursor.peek(2), ("DELAY",)) and cursor.peek(3).upper == "OF":
+            return True
         at = cursor.at
         cursor.take()
         if not self._clause(end) and not join_start(cursor):
@@ -410,6 +412,8 @@ def watermark_clause(cursor: Cursor, end: int) -> Watermark:
     if cursor.at == column:
         cursor.fail_expecting("a column", "WATERMARK", _WATERMARK)
     *words, last = cursor.tokens[column : cursor.at]
+    if words and last.upper == "OF" and close_to(words[-1], ("DELAY",)):
+        fail_misspelt(words[-1], "DELAY", "WATERMARK", _WATERMARK)
     name = last.text if len(words) > 1 and words[-1].upper == "AS" and last.is_name else None
     column_span = cursor.span(column, cursor.at - 2 if name else cursor.at)
     cursor.expect("DELAY", "WATERMARK", _WATERMARK)

@@ -303,7 +303,7 @@ def _set(source: SourceText) -> bool | None:
 
 
 def _listing(names: tuple[str, ...], types: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
+    return ", ".join(f"{name} {kind.upper()}" for name, kind in zip(names, types, strict=True))
 
 
 def _partitions(said: Kept) -> int | None:

@@ -19,7 +19,7 @@ from warehouse.planning.lowering.schemas import dropped_with
 from warehouse.planning.models.predictions import refuse_in_view
 from warehouse.planning.queries.expand import pointed_back
 from warehouse.planning.queries.render import Writer
-from warehouse.planning.streams.sources import refuse_options
+from warehouse.planning.streams.sources import check_references
 from warehouse.planning.words.named_windows import next_use, written_out
 
 NAMES_NEW = ("CREATE", "REPLACE")
@@ -93,7 +93,7 @@ def rewritten_query(context: Context, statement: QueryStatement, relations: Rela
     source = statement.source
     forget = checked_target(context, statement.verb, statement.target)
     _refuse_keeping(statement)
-    refuse_options(statement.query)
+    check_references(context, source.text, statement.query)
     whole = Span(0, len(source.text))
     writer = relations.writer(context, source, statement.query)
     if next_use(writer.text):

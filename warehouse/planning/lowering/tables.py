@@ -18,7 +18,7 @@ from warehouse.planning.models.predictions import asked
 from warehouse.planning.queries.bind_streaming import bind_streaming
 from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.planning.replacing.replacement import Verdict, Version, harm, judge, rebuild, with_readers
-from warehouse.planning.streams.sources import refuse_options
+from warehouse.planning.streams.sources import check_references
 
 _TABLE_NAME = re.compile(r"\w+", re.ASCII)
 """What a view may be called in Spark's catalog, as which a streaming table is read."""
@@ -37,7 +37,7 @@ def made(context: Context, statement: CreateStreamingTable, relations: Relations
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind=(kind or "table or view").lower())
     if old and not statement.or_replace:
         fail("WAREHOUSE_NAME_TAKEN", statement.name.span, name=name, kind="streaming table")
-    refuse_options(statement.query)
+    check_references(context, statement.source.text, statement.query)
     query = bound_query(context, statement.source, statement.query, relations)
     entry = StreamingTableEntry(
         schema=schema, name=name, id=new_id(name), text=statement.source.text, comment=statement.comment,

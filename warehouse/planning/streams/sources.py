@@ -7,6 +7,7 @@ from enum import Enum, auto
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
 from warehouse.errors import fail
+from warehouse.language.fragments import quoted
 from warehouse.language.statements import Mode, QueryShape, StreamReference
 from warehouse.planning.context import Context
 from warehouse.planning.lengths import length_or_zero
@@ -126,17 +127,29 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
     return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
 
 
-def refuse_options(query: QueryShape) -> None:
-    """Refuse options behind a stream that a query reads, whose table would have to be read again when they change.
+def check_references(context: Context, text: str, query: QueryShape) -> None:
+    """Refuse what a new statement says of the streams that it reads and that cannot be.
 
-    Streaming tables that were made with some go on without: they never did anything.
+    Options behind a stream would not be followed. Streaming tables that were made with some go on without: they never
+    did anything. A watermark has to be a timestamp of the stream's own columns.
+
+    Args:
+        context: where the statement is planned.
+        text: the statement.
+        query: the shape of its query.
 
     Raises:
-        WarehouseError: there are some.
+        WarehouseError: there is something of that kind.
     """
     for reference in query.streams:
         if reference.options:
             fail("WAREHOUSE_STREAM_OPTIONS_IN_QUERY", reference.options, name=reference.name.written)
+        if reference.watermark:
+            source, column = resolve(context, text, reference), reference.watermark.column
+            made = "SELECT " + quoted(text, column) + f" FROM {typed_empty(source.columns)} AS {source.alias}"
+            kind = context.analyzer.columns(made)[0].type
+            if kind not in ("timestamp", "timestamp_ntz"):
+                fail("WAREHOUSE_STREAM_WATERMARK_TYPE", column, written=column.of(text), type=kind.upper())
 
 
 STREAM_MARK = "__w_stream"
