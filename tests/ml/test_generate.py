@@ -264,6 +264,14 @@ def test_nulls_are_refused_skipped_or_imputed(rows: Rows) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("spelled", ["input_cols => ('a'), output_cols => ('f')", "inputCol => 'a', outputCol => 'f'"])
+def test_one_column_may_be_named_as_one_or_as_a_list(rows: Rows, spelled: str) -> None:
+    read = "SELECT DOUBLE(a) AS a FROM VALUES (1), (NULL), (3) AS t(a)"
+    assert rows(f"GENERATE Imputer(({read}), {spelled})") == [
+        {"a": 1.0, "f": 1.0}, {"a": None, "f": 2.0}, {"a": 3.0, "f": 3.0},
+    ]  # fmt: skip
+
+
 def test_a_search_leaves_its_scores(rows: Rows) -> None:
     rows(
         "GENERATE ML TrainValidationSplit(LinearRegression((SELECT age, income FROM people), income),"

@@ -35,6 +35,8 @@ WINDOW = "WINDOW FIXED (at, SIZE INTERVAL 10 MINUTES)"
 
 CASES = {
     "misspelt window": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXD (at, SIZE INTERVAL 10 MINUTES)",
+    "watermark of no column": "SELECT count(*) FROM STREAM plays WATERMARK att DELAY OF INTERVAL 1 SECOND",
+    "watermark of a text": "CREATE STREAMING TABLE t AS SELECT team FROM STREAM plays WATERMARK team DELAY OF INTERVAL 1 SECOND",
     "misspelt trigger": f"SELECT team, count(*) FROM STREAM plays GROUP BY team {WINDOW} TRIGER AT WATERMARK",
     "misspelt lateness": f"SELECT team, count(*) FROM STREAM plays GROUP BY team {WINDOW} ALLOWED LATENES INTERVAL 1 DAY",
     "window without a time": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXED (SIZE INTERVAL 10 MINUTES)",

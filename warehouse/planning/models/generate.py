@@ -356,10 +356,11 @@ class _Steps:
                     "WAREHOUSE_GENERATE_COLUMN_TYPE", call.place("features"), column=port.name,
                     type=port.column.type if port.column else port.kind.name, name=algorithm.name, wanted=wanted,
                 )  # fmt: skip
-        several = algorithm.has("inputCols") and (len(ports) > 1 or not algorithm.has("inputCol"))
+        listed = len(ports) > 1 or "outputCols" in call.values or not algorithm.has("inputCol")
+        several = algorithm.has("inputCols") and listed
         if len(ports) > 1 and not several:
-            listed = ", ".join(p.name for p in ports)
-            fail("WAREHOUSE_GENERATE_COLUMN_CHOICE", call.call.place, name=algorithm.name, columns=listed)
+            there = ", ".join(p.name for p in ports)
+            fail("WAREHOUSE_GENERATE_COLUMN_CHOICE", call.call.place, name=algorithm.name, columns=there)
         names = []
         for port in ports:
             if port.column is None:
