@@ -179,3 +179,27 @@ def test_every_mistake(engine: Engine, data: Path, golden: Callable[[str, str], 
         told.append(f"# {name}\n{text}\n")
         assert what_exists(engine) == before, f"{name}: something is left behind"
     golden("errors.txt", "\n".join(told))
+
+
+@pytest.mark.parametrize(
+    ("statement", "wrong"),
+    [
+        ("SELEC 1", "SELEC"),
+        ("BEGIN SELECT 1; SELEC 2; END", "2"),
+        ("CREATE STREAM dry (a INT) USING json OPTIONS (path 'no/such/folder')", "'no/such/folder'"),
+    ],
+)
+def test_a_dry_run_tells_what_would_fail_before_it_runs(engine: Engine, statement: str, wrong: str) -> None:
+    with pytest.raises(WarehouseError) as failed:
+        engine.compile(f"SELECT :x, ?; {statement}")
+    (told,) = failed.value.diagnostics
+    assert failed.value.source and told.span and told.span.of(failed.value.source.text) == wrong
+    assert "^" in failed.value.render()
+
+
+def test_a_dry_run_takes_every_kind_of_statement(engine: Engine) -> None:
+    engine.compile(
+        "SET x.y = 1; SET; USE nowhere; DROP TABLE q; ADD JAR x; SET TIME ZONE 'UTC'; CACHE TABLE z; SHOW TABLES;"
+        "EXECUTE IMMEDIATE 'SELECT 1'; FROM VALUES (1) |> SELECT col1; BEGIN DECLARE v INT = 1; SELECT v; END;"
+        "CREATE TEMP VIEW dry AS SELECT 1 AS a; SELECT * FROM dry WHERE a = ? WINDOW FIXED (now(), SIZE INTERVAL 1 DAY)"
+    )

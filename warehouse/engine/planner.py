@@ -86,8 +86,13 @@ class Planner:
             WarehouseError: one cannot be planned; located in its text.
         """
         enter(self._spark)
-        catalog, made = self._shared.catalog.draft(), set[str]()
-        return [self._drafted(source, catalog, made) for source in sources]
+        catalog, made, drafted = self._shared.catalog.draft(), set[str](), []
+        for source in sources:
+            try:
+                drafted.append(self._drafted(source, catalog, made))
+            except WarehouseError as error:
+                raise error.located_in(source) from None
+        return drafted
 
     def bound(self, entry: StreamingTableEntry, catalog: Catalog | None = None) -> StreamingQuery:
         """Return the query of a streaming table that exists; names are looked up where it was made."""
@@ -137,7 +142,8 @@ class Planner:
                 made.add(entry.name.lower())
             case plans.Train(statement=statement):
                 made |= {t.name.last.lower() for t in (statement.table, statement.model) if t}
-            case plans.RunSpark(keep_view=keep, target=target):
+            case plans.RunSpark(fragment=fragment, keep_view=keep, target=target):
+                self._analyzer.parsed(fragment, source)
                 if keep:
                     catalog.views.put(keep)
                 if target:

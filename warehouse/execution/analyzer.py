@@ -138,6 +138,17 @@ class SparkAnalyzer:
             told = translate(error, SourceText(query.text), query)
             raise WarehouseError(*told.diagnostics) from None
 
+    def parsed(self, statement: Fragment, source: SourceText) -> None:
+        """Let Spark parse a statement, which is not run.
+
+        Raises:
+            WarehouseError: it is no SQL; located in ``source``, the user's text.
+        """
+        try:
+            self.spark._jsparkSession.sessionState().sqlParser().parsePlan(statement.text)
+        except RAISED as error:
+            raise translate(error, source, statement) from None
+
     def _refuse_insert(self, query: Fragment) -> None:
         """Refuse what begins as a query does and writes: Spark would run it as it looks at it."""
         found = _INSERT.search(query.text)
