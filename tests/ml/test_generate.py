@@ -263,7 +263,6 @@ def test_nulls_are_refused_skipped_or_imputed(rows: Rows) -> None:
     assert found["told"] == 200
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize("spelled", ["input_cols => ('a'), output_cols => ('f')", "inputCol => 'a', outputCol => 'f'"])
 def test_one_column_may_be_named_as_one_or_as_a_list(rows: Rows, spelled: str) -> None:
     read = "SELECT DOUBLE(a) AS a FROM VALUES (1), (NULL), (3) AS t(a)"
@@ -272,6 +271,7 @@ def test_one_column_may_be_named_as_one_or_as_a_list(rows: Rows, spelled: str) -
     ]  # fmt: skip
 
 
+@pytest.mark.soak
 def test_a_search_leaves_its_scores(rows: Rows) -> None:
     rows(
         "GENERATE ML TrainValidationSplit(LinearRegression((SELECT age, income FROM people), income),"

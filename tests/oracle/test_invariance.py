@@ -22,6 +22,8 @@ from warehouse.streaming.steps import tuning, windowed
 
 ALL = bool(os.environ.get("ORACLE_ALL"))
 SEEDS = (7, 13, 29, 38)
+SPREAD = (7, 29)
+"""Programs whose files tell over how many partitions a step ran; of 13 one writes two files, of 38 eight write one."""
 pytestmark = pytest.mark.skipif(not ALL, reason="a quarter of an hour: ORACLE_ALL=1")
 SCENARIOS = 20
 
@@ -52,15 +54,15 @@ def _backwards(program: Program) -> Program:
     return replace(program, source=replace(program.source, rows=tuple(reversed(program.source.rows))))
 
 
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("number", [1, 3, 8])
-def test_partitions(number: int, rig: Rig, partitions: Callable[[int], None]) -> None:
+def test_partitions(seed: int, number: int, rig: Rig, partitions: Callable[[int], None]) -> None:
     """Panes, late rows and ``t`` are the same over one, three and eight partitions."""
     partitions(number)
-    spread = []
-    for seed in SEEDS:
-        assert not rig.check(random_wide_program(seed, SCENARIOS))
-        spread.append(_state_files(rig))
-    assert max(spread) <= 2 if number == 1 else max(spread) > 2, spread  # two: what came, and what was kept
+    program = random_wide_program(seed, SCENARIOS)
+    assert not rig.check(program)
+    if seed in SPREAD:
+        assert (_state_files(rig) > 1) == (number > 1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

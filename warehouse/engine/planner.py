@@ -143,7 +143,7 @@ class Planner:
             case plans.Train(statement=statement):
                 made |= {t.name.last.lower() for t in (statement.table, statement.model) if t}
             case plans.RunSpark(fragment=fragment, keep_view=keep, target=target):
-                self._analyzer.parsed(fragment, source)
+                self._analyzer.check_syntax(fragment, source)
                 if keep:
                     catalog.views.put(keep)
                 if target:

@@ -138,7 +138,7 @@ class SparkAnalyzer:
             told = translate(error, SourceText(query.text), query)
             raise WarehouseError(*told.diagnostics) from None
 
-    def parsed(self, statement: Fragment, source: SourceText) -> None:
+    def check_syntax(self, statement: Fragment, source: SourceText) -> None:
         """Let Spark parse a statement, which is not run.
 
         Raises:

@@ -356,11 +356,11 @@ class _Steps:
                     "WAREHOUSE_GENERATE_COLUMN_TYPE", call.place("features"), column=port.name,
                     type=port.column.type if port.column else port.kind.name, name=algorithm.name, wanted=wanted,
                 )  # fmt: skip
-        listed = len(ports) > 1 or "outputCols" in call.values or not algorithm.has("inputCol")
-        several = algorithm.has("inputCols") and listed
+        as_list = len(ports) > 1 or "outputCols" in call.values or not algorithm.has("inputCol")
+        several = as_list and algorithm.has("inputCols")
         if len(ports) > 1 and not several:
-            there = ", ".join(p.name for p in ports)
-            fail("WAREHOUSE_GENERATE_COLUMN_CHOICE", call.call.place, name=algorithm.name, columns=there)
+            listed = ", ".join(p.name for p in ports)
+            fail("WAREHOUSE_GENERATE_COLUMN_CHOICE", call.call.place, name=algorithm.name, columns=listed)
         names = []
         for port in ports:
             if port.column is None:

@@ -11,6 +11,7 @@ from warehouse.language.fragments import quoted
 from warehouse.language.statements import Mode, QueryShape, StreamReference
 from warehouse.planning.context import Context
 from warehouse.planning.lengths import length_or_zero
+from warehouse.planning.streams.streams import check_watermark_type, empty_relation
 
 
 class SourceKind(Enum):
@@ -146,10 +147,8 @@ def check_references(context: Context, text: str, query: QueryShape) -> None:
             fail("WAREHOUSE_STREAM_OPTIONS_IN_QUERY", reference.options, name=reference.name.written)
         if reference.watermark:
             source, column = resolve(context, text, reference), reference.watermark.column
-            made = "SELECT " + quoted(text, column) + f" FROM {typed_empty(source.columns)} AS {source.alias}"
-            kind = context.analyzer.columns(made)[0].type
-            if kind not in ("timestamp", "timestamp_ntz"):
-                fail("WAREHOUSE_STREAM_WATERMARK_TYPE", column, written=column.of(text), type=kind.upper())
+            made = "SELECT " + quoted(text, column) + f" FROM {empty_relation(source.columns)} AS {source.alias}"
+            check_watermark_type(context.analyzer.columns(made)[0].type, column, text)
 
 
 STREAM_MARK = "__w_stream"
@@ -158,5 +157,4 @@ STREAM_MARK = "__w_stream"
 
 def typed_empty(columns: tuple[Column, ...]) -> str:
     """Return a relation of ``columns`` without rows, to analyze against, in the place of a stream."""
-    listed = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
-    return f"(SELECT {listed} WHERE '{STREAM_MARK}' IS NULL)"
+    return empty_relation(columns, f"'{STREAM_MARK}' IS NULL")

@@ -412,7 +412,22 @@ def pairs_text(pairs: Pairs) -> str:
     return f"[{', '.join(shown)}]" if pairs else ""
 
 
-def empty_relation(columns: Iterable[Column]) -> str:
-    """Return SQL text of a relation of ``columns`` without rows."""
+def empty_relation(columns: Iterable[Column], never: str = "false") -> str:
+    """Return SQL text of a relation of ``columns`` without rows; ``never`` is the condition that leaves it none."""
     listed = ", ".join(f"CAST(NULL AS {c.type}) AS {quote_name(c.name)}" for c in columns)
-    return f"(SELECT {listed} WHERE false)"
+    return f"(SELECT {listed} WHERE {never})"
+
+
+def check_watermark_type(kind: str, column: Span, text: str) -> None:
+    """Refuse a watermark of any other type than a timestamp's.
+
+    Args:
+        kind: the type of its expression, as Spark writes it in lower case.
+        column: the expression's place.
+        text: the statement.
+
+    Raises:
+        WarehouseError: it is of another one.
+    """
+    if kind not in ("timestamp", "timestamp_ntz"):
+        fail("WAREHOUSE_STREAM_WATERMARK_TYPE", column, written=column.of(text), type=kind.upper())

@@ -300,11 +300,8 @@ def _watermark(spark: SparkSession, plan: StreamPlan, entry: StreamEntry) -> str
         reason = first_line(error)
         fail("WAREHOUSE_STREAM_WATERMARK_COLUMN", span, written=written, reason=reason, columns=listed)
     kind = schema.fields[0].dataType.simpleString()
-    if kind == "timestamp_ntz":
-        return f"CAST({written} AS TIMESTAMP)"
-    if kind != "timestamp":
-        fail("WAREHOUSE_STREAM_WATERMARK_TYPE", span, written=written, type=kind.upper())
-    return written
+    streams.check_watermark_type(kind, span, plan.statement.source.text)
+    return f"CAST({written} AS TIMESTAMP)" if kind == "timestamp_ntz" else written
 
 
 def _check_replay(plan: StreamPlan, entry: StreamEntry) -> None:
