@@ -46,6 +46,7 @@ from warehouse.planning.windows.windowing import (
     time_of,
 )
 from warehouse.planning.words import scan
+from warehouse.planning.words.hints import Hints, hints_of
 from warehouse.planning.words.text import Render, Text
 
 Mark = Callable[[Fragment], str]
@@ -60,12 +61,14 @@ class BoundBlock:
         query: what the step computes.
         columns: of the *input* relation (keys, time, argument columns): names, and expressions over the source.
         bounds: what it may write for the bounds of its window.
+        hints: those behind its SELECT.
     """
 
     block: QueryBlock
     query: WindowedQuery
     columns: tuple[tuple[str, Fragment], ...]
     bounds: Bounds
+    hints: Hints
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
@@ -79,7 +82,7 @@ class BoundBlock:
             render: how relations are written.
             hidden: further columns, such as ``0L AS __w_arrival``.
         """
-        return "SELECT " + listed(self.columns) + f", {hidden}" + origin(self.block, render)
+        return self._select(listed(self.columns), render, hidden)
 
     def step_input(self, text: Text, render: Render, hidden: str) -> Fragment:
         """Return the *input* relation's SQL over relations that have the columns ``hidden``, which no star means."""
@@ -88,7 +91,11 @@ class BoundBlock:
         stars = scan.stars(tokenize(select.text) or ())
         edits = scan.without_columns(stars, hidden, text.streaming(self.block.relation))
         select = rewritten(select.text, Span(0, len(select.text)), edits).through(select)
-        return "SELECT " + select + f", {hidden}" + origin(self.block, render)
+        return self._select(select, render, hidden)
+
+    def _select(self, items: Fragment, render: Render, hidden: str) -> Fragment:
+        hints = self.hints.of_relations
+        return "SELECT" + hints + " " + items + f", {hidden}" + origin(self.block, render)
 
 
 def listed(columns: tuple[tuple[str, Fragment], ...]) -> Fragment:
@@ -159,7 +166,7 @@ def bind_block(
         once=bool(clauses.trigger and clauses.trigger.once),
         definitions=rows.definitions,
     )
-    return BoundBlock(block, query, rows.columns, plain.bounds)
+    return BoundBlock(block, query, rows.columns, plain.bounds, hints_of(text, block))
 
 
 def _input(plain: Aggregation, finals: tuple[Column, ...], rewriting: Finals, mark: Mark) -> _Input:

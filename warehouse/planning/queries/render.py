@@ -162,7 +162,8 @@ class Writer:
         # an ORDER BY behind the block may speak of the bounds and of what is aggregated, selected or not
         hidden = [f"{value} AS {name}" for name, value in bound_values(bound.bounds).items()] + outputs[selected:]
         names = ", ".join(outputs[:selected])
-        answer = marks.expand(f"SELECT {names} FROM (SELECT {', '.join(['*', *hidden])} FROM ({sql}))")
+        hints = marks.mark(bound.hints.of_rows)
+        answer = marks.expand(f"SELECT{hints} {names} FROM (SELECT {', '.join(['*', *hidden])} FROM ({sql}))")
         return [(block.span, answer), *((span, f"__w_order{i}") for i, span in enumerate(behind))]
 
     def bound(self, block: QueryBlock, mark: Callable[[Fragment], str], ordering: tuple[Span, ...] = ()) -> BoundBlock:
