@@ -107,7 +107,7 @@ def shipped(engine: Engine) -> None:
     until = time.monotonic() + 300
     while True:
         engine._shared.begin(engine.spark)
-        if engine.kept._gathers and not engine._shared._to_ship:
+        if engine.layouts._gathers and not engine._shared._to_ship:
             return
         assert time.monotonic() < until
         time.sleep(0.2)

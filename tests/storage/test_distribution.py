@@ -164,7 +164,7 @@ def test_a_table_that_is_renamed_stays_distributed_and_in_memory(engine: Engine,
     assert exchanges(rows, JOIN.format("late", "orders_d")) == 0
     assert rows(JOIN.format("late", "orders_d")) == rows(JOIN.format("lines", "orders"))
     assert "In-memory table" in plan(rows, "SELECT * FROM late")
-    assert {"distributed.late"} == {name for name in engine.kept._records.cached if name.endswith(("late", "early"))}
+    assert {"distributed.late"} == {name for name in engine.layouts._records.cached if name.endswith(("late", "early"))}
     rows("INSERT INTO late VALUES (1, 1)")
     rows("ALTER TABLE late SET TBLPROPERTIES ('cache' = 'false')")
     assert exchanges(rows, JOIN.format("late", "orders_d")) == 0

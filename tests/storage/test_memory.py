@@ -12,7 +12,7 @@ from benchmarks.systems import Warehouse
 from tests.soak import soaked
 from tests.statements import Rows, rows_in, rows_of
 from warehouse.engine import Engine, WarehouseError
-from warehouse.storage.tables import KeptTables
+from warehouse.storage.tables import TableLayouts
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def test_what_is_inserted_is_distributed_in_memory_too(rows: Rows) -> None:
 def test_after_a_restart_it_is_put_there_again(engine: Engine, rows: Rows, made: None) -> None:
     rows("UNCACHE TABLE m")
     assert "Scan In-memory table" not in plan(rows, "SELECT * FROM m")
-    KeptTables(engine.spark, engine.folder).begin(engine.spark)
+    TableLayouts(engine.spark, engine.folder).begin(engine.spark)
     assert "Scan In-memory table" in plan(rows, "SELECT * FROM m")
 
 
@@ -184,7 +184,7 @@ def test_what_is_to_be_there_no_more_stays_away(engine: Engine, rows: Rows, afte
         rows(statement)
     for _ in range(2):
         assert "Scan In-memory table" not in plan(rows, "SELECT * FROM left")
-        KeptTables(engine.spark, engine.folder).begin(engine.spark)
+        TableLayouts(engine.spark, engine.folder).begin(engine.spark)
 
 
 def test_a_table_that_is_not_there(rows: Rows) -> None:

@@ -82,7 +82,7 @@ def panes_of(engine: Engine, name: str) -> Path:
 
 
 def files(engine: Engine, name: str) -> list[str]:
-    return list(engine.kept._layouts.look(engine.spark._jsparkSession, str(panes_of(engine, name))).files())
+    return list(engine.layouts._layouts.look(engine.spark._jsparkSession, str(panes_of(engine, name))).files())
 
 
 def test_neither_joins_nor_aggregations_shuffle_after_any_step(
@@ -107,7 +107,7 @@ def test_neither_joins_nor_aggregations_shuffle_after_any_step(
 
 def test_what_is_known_outlives_the_process(engine: Engine, rows: Rows, made: None) -> None:
     asked, folder = JOINED.format("accumulating", "other"), panes_of(engine, "accumulating")
-    layouts = engine.kept._layouts
+    layouts = engine.layouts._layouts
     layouts.remember(str(folder), "another", 0, True, ["k"], 4)
     assert exchanges(rows, asked) > 0
     Panes(layouts).open(folder)
@@ -197,7 +197,7 @@ def test_a_bound_of_the_window_through_a_select_around(rows: Rows, arrive: Arriv
 
 
 def test_times_that_files_have_in_another_unit_are_looked_at(engine: Engine) -> None:
-    placement = Placement(Distribution(("at",), ("timestamp",), 8), (), engine.kept.panes)
+    placement = Placement(Distribution(("at",), ("timestamp",), 8), (), engine.layouts.panes)
     for unit, seen in (("TIMESTAMP_MICROS", True), ("TIMESTAMP_MILLIS", False)):
         with settings(engine, {"spark.sql.parquet.outputTimestampType": unit}):
             frame, in_place = placement.placed(engine.spark.sql("SELECT timestamp_micros(id) AS at FROM range(9)"))

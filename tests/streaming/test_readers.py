@@ -13,7 +13,7 @@ import pytest
 from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.errors import WarehouseError
-from warehouse.streaming.views.kept_views import KeptViews
+from warehouse.streaming.views.view_texts import ViewTexts
 
 HOUR = "GROUP BY k WINDOW FIXED (ts, SIZE INTERVAL 1 HOUR)"
 
@@ -343,7 +343,7 @@ def test_a_view_that_a_kill_left_half_replaced_is_the_new_one(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(KeptViews, "remember", killed)
+        patch.setattr(ViewTexts, "remember", killed)
         rows("CREATE OR REPLACE VIEW v AS SELECT rows_in FROM stream_progress('total')")
     assert refused(rows, "CREATE OR REPLACE VIEW v AS SELECT nope FROM stream_progress('total')")
     (tmp_path / "m" / "4.json").write_text('{"k": "a", "v": 4, "ts": "2024-01-01T00:04:00Z"}\n')

@@ -561,7 +561,7 @@ class Decomposition:
         inputs: SQL of the columns ``a0``, ``a1``, … computed per row from the argument columns.
         partials: the columns ``p0``, ``p1``, … with all placeholders resolved to input columns.
         finals: per call, SQL over partial columns, or None where the rows are kept.
-        kept: per call that keeps rows, its text over the fields of the kept rows, by the call's position.
+        holistic: per call that keeps rows, its text over the fields of the kept rows, by the call's position.
         rows: the name of the partial column that holds the kept rows, or None.
         sortable: whether the kept rows can be sorted, so that order-dependent arithmetic repeats exactly.
         standing: over input that takes rows back, the partial column that counts the rows that stand; else None.
@@ -572,7 +572,7 @@ class Decomposition:
     inputs: tuple[str, ...]
     partials: tuple[Partial, ...]
     finals: tuple[str | None, ...]
-    kept: tuple[tuple[int, str], ...]
+    holistic: tuple[tuple[int, str], ...]
     rows: str | None
     sortable: bool
     standing: str | None = None
@@ -626,14 +626,14 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False, changes: bool = 
     inputs: list[str] = []
     partials: list[Partial] = []
     finals: list[str | None] = []
-    kept: list[tuple[int, str]] = []
+    holistic: list[tuple[int, str]] = []
     fields: dict[str, str] = {}
     sets: dict[str, tuple[str, str, str]] = {}
     for position, call in enumerate(calls):
         form = form_of(call, retracted, changes)
         if form is None:
             finals.append(None)
-            kept.append((position, _over_kept_rows(call)))
+            holistic.append((position, _over_kept_rows(call)))
             fields |= {a.sql: a.type for a in (*call.arguments, *call.ordering) if not a.constant}
             if call.filter is not None:
                 fields[call.filter] = "boolean"
@@ -647,15 +647,15 @@ def decompose(calls: tuple[Call, ...], retracted: bool = False, changes: bool = 
             sets[argument.sql] = (argument.sql, argument.type, f"p{places[0]}")
     rows = None
     sortable = all(map(comparable, fields.values()))
-    if kept:
+    if holistic:
         rows, fields = f"p{len(partials)}", fields or {"1": "int"}
-        as_set = sortable and all(calls[i].distinct or calls[i].function in BLIND_TO_DUPLICATES for i, _ in kept)
+        as_set = sortable and all(calls[i].distinct or calls[i].function in BLIND_TO_DUPLICATES for i, _ in holistic)
         partials.append(_kept_changes(fields) if retracted else _kept_rows(fields, as_set))
     standing = None
     if retracted:
         standing = f"p{_place(partials, Partial(f'sum({SIGN})', 'sum({})', 'bigint'))}"
     return Decomposition(
-        tuple(inputs), tuple(partials), tuple(finals), tuple(kept), rows, sortable, standing,
+        tuple(inputs), tuple(partials), tuple(finals), tuple(holistic), rows, sortable, standing,
         tuple(fields) if rows else (), tuple(sets.values()),
     )  # fmt: skip
 

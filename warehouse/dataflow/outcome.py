@@ -16,7 +16,7 @@ def with_finals(query: WindowedQuery, windows: str) -> str:
     """Return SQL that adds to ``windows`` the results of the aggregates, ``__w_f…``, and the window's bounds."""
     finals = tuple(f"{sql} AS __w_f{i}" for i, sql in enumerate(query.parts.finals) if sql is not None)
     bounds = (f"{bound_timestamp('ws')} AS __w_start", f"{bound_timestamp('we')} AS __w_end")
-    if query.parts.kept:
+    if query.parts.holistic:
         windows = _with_kept_results(query, windows)
     return f"SELECT {columns('*', finals, bounds)} FROM ({windows})"
 
@@ -29,10 +29,10 @@ def _with_kept_results(query: WindowedQuery, windows: str) -> str:
         windows = _with_standing_rows(query, windows)
         kept = f"flatten(transform({query.parts.rows}, k -> array_repeat(k.r, CAST(k.n AS INT))))"
     rows = f"SELECT {columns(identity)}, inline({kept}) FROM ({windows})"
-    calls = tuple(f"{sql} AS __w_f{i}" for i, sql in query.parts.kept)
+    calls = tuple(f"{sql} AS __w_f{i}" for i, sql in query.parts.holistic)
     results = f"SELECT {columns(identity, calls)} FROM ({rows}) GROUP BY {columns(identity)}"
     same = " AND ".join(f"__w_m.{name} <=> __w_r.{name}" for name in identity)
-    chosen = tuple(f"__w_r.__w_f{i}" for i, _ in query.parts.kept)
+    chosen = tuple(f"__w_r.__w_f{i}" for i, _ in query.parts.holistic)
     return f"SELECT {columns('__w_m.*', chosen)} FROM ({windows}) AS __w_m LEFT JOIN ({results}) AS __w_r ON {same}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warehouse.dataflow.aggregates import Call, Decomposition, decompose
-from warehouse.dataflow.triggers import BYTES, Kept, Kind, Node, Pending, kept, pending, percentiles
+from warehouse.dataflow.triggers import BYTES, Kind, Node, Pending, TriggerState, pending, percentiles, trigger_state
 from warehouse.dataflow.windows import Fixed, Sessions, Sliding, Window, merges
 from warehouse.language.statements import Mode
 
@@ -100,9 +100,9 @@ class WindowedQuery:
         return pending(self.trigger)
 
     @cached_property
-    def trigger_state(self) -> tuple[Kept, ...]:
+    def trigger_state(self) -> tuple[TriggerState, ...]:
         """Return the columns of what the trigger remembers from pane to pane."""
-        return kept(self.trigger)
+        return trigger_state(self.trigger)
 
     @property
     def pending_columns(self) -> tuple[str, ...]:

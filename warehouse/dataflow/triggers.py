@@ -286,7 +286,7 @@ def enclosing(root: Node) -> dict[int, tuple[Node, ...]]:
 
 
 @dataclass(frozen=True)
-class Kept:
+class TriggerState:
     """One column of what a tree remembers of a window from pane to pane.
 
     Attributes:
@@ -305,14 +305,14 @@ class Kept:
     shown: str
 
 
-def kept(root: Node) -> tuple[Kept, ...]:
+def trigger_state(root: Node) -> tuple[TriggerState, ...]:
     """Return what a tree remembers: the active part of each THEN, and what the user's own triggers keep."""
-    columns: list[Kept] = []
+    columns: list[TriggerState] = []
     numbers = count()
     for node in root.walk():
         if node.kind is Kind.THEN:
             merge, shown = _least_advanced(root, node), f"trigger_part_{next(numbers)}"
-            columns.append(Kept(f"t_{node.id}", "int", "0", merge, _advanced(root, node), shown))
+            columns.append(TriggerState(f"t_{node.id}", "int", "0", merge, _advanced(root, node), shown))
         if node.own:
             view = own_view(node)
             for name, its in node.own.trigger.kept(view, *node.own.arguments).items():
@@ -320,7 +320,7 @@ def kept(root: Node) -> tuple[Kept, ...]:
                 merge = f"{its.merge}(CASE WHEN {{member}} THEN {column} END)"
                 after = f"CASE WHEN {_starts_again(root, node)} THEN {its.first} WHEN f_{node.id}"
                 after += f" THEN {its.after_firing} ELSE {column} END"
-                columns.append(Kept(column, its.type, its.first, merge, f"CAST({after} AS {its.type})", name))
+                columns.append(TriggerState(column, its.type, its.first, merge, f"CAST({after} AS {its.type})", name))
     return tuple(columns)
 
 

@@ -5,7 +5,7 @@ starts nothing and loads no Spark.
 
 ==============  ============================================================================================
 ``engine``      one session of an open warehouse: text in, results out
-``shared``      what all sessions share: the catalog, the streaming tables, the tables that are kept in ways
+``shared``      what all sessions share: the catalog, the streaming tables, how tables are laid out
 ``planner``     a statement to its plan: what planning is given of the session and of the folder
 ``actions``     a plan to its result: what each does, and how its failures are told
 ``answers``     what SHOW, DESCRIBE and EXPLAIN say, and the lines that statements leave
@@ -23,10 +23,10 @@ from warehouse.execution.portable import Json, unique_names, unpacked, unpacked_
 from warehouse.execution.results import Progress, Result, TrainingProgress
 from warehouse.language import statements
 from warehouse.language.comments import comment_end, found_in
-from warehouse.language.keeping import partner
 from warehouse.language.names import quote_name
 from warehouse.language.parser import parse
 from warehouse.language.split import split
+from warehouse.language.table_layout import partner
 from warehouse.language.words import words_of_ours
 from warehouse.planning.replacing.standing import OF_PROJECT, Standing
 

@@ -152,8 +152,8 @@ class Actions:
             self.learning.models.measure(evaluation, parameters)
         with (
             shared.views.written(plan.keep_view),
-            shared.kept.reshaped(self.spark, plan.reshapes, schema),
-            shared.kept.writing(self.spark, plan.keeping, schema) as placed,
+            shared.layouts.reshaped(self.spark, plan.reshapes, schema),
+            shared.layouts.writing(self.spark, plan.layout, schema) as placed,
         ):
             frame = self.spark.sql(plan.fragment.text, args=dict(parameters) or None)
         if plan.keep_view:
@@ -162,7 +162,7 @@ class Actions:
         if plan.forget_view:
             shared.views.forget_gone(self.spark, plan.forget_view)
         result = finish(plan.source, _without_ours(frame) if plan.lists else frame, lambda: None)
-        warnings = shared.kept.keep(self.spark, plan.keeping, schema, placed) if plan.keeping else []
+        warnings = shared.layouts.apply(self.spark, plan.layout, schema, placed) if plan.layout else []
         return replace(result, warnings=tuple(warnings))
 
     def _drop_all(self, entries: Held) -> None:

@@ -46,7 +46,7 @@ class Engine:
     Attributes:
         spark: the session: settings, current schema and temporary views are its.
         folder: the warehouse folder.
-        catalog, kept, views, tables: see ``shared.Shared``.
+        catalog, layouts, views, tables: see ``shared.Shared``.
         learning: machine learning in this session.
     """
 
@@ -56,7 +56,8 @@ class Engine:
         from warehouse.execution.cancelling import Cancelling
 
         self._shared, self.spark, self.folder = shared, spark, shared.folder
-        self.catalog, self.kept, self.views, self.tables = shared.catalog, shared.kept, shared.views, shared.tables
+        self.catalog, self.layouts = shared.catalog, shared.layouts
+        self.views, self.tables = shared.views, shared.tables
         self.learning = shared.learning_in(spark)
         self._cancelling = Cancelling(spark.sparkContext)
         self._planner = Planner(shared, spark, self.learning)
@@ -210,7 +211,7 @@ class Engine:
         match self._planner.plan(parse(source)):
             case plans.RunSpark(
                 fragment=fragment, keep_view=None, forget_view=None, drops=(), evaluations=(),
-                keeping=None, reshapes=None,
+                layout=None, reshapes=None,
             ):  # fmt: skip
                 return Prepared(fragment.text)
             case plans.Train(table=None, model=None) | plans.RunSpark(evaluations=[_, *_], target=None):
@@ -278,7 +279,7 @@ class Engine:
         """Return the names of the table functions that are ours."""
         from warehouse.streaming.views.relations import FUNCTIONS
 
-        return (*FUNCTIONS, *self.kept.functions)
+        return (*FUNCTIONS, *self.layouts.functions)
 
     def java(self, sources: Path, name: str) -> Any:
         """Return a class, compiled from Java sources, by which Spark calls what a front door has for it."""
@@ -298,7 +299,7 @@ class Engine:
         from warehouse.adaptive import rules
 
         rules.give(self.spark.sparkContext._gateway, java_session)
-        self.kept.install(java_session)
+        self.layouts.install(java_session)
 
 
 def _sources(text: str | SourceText, name: str | None) -> list[SourceText]:

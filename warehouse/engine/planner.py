@@ -185,11 +185,11 @@ class Planner:
             of_streams = relations.function_relation(shared.folder, context, bound)
 
             def relation(call: TableFunction) -> str:
-                if call.function not in shared.kept.functions:
+                if call.function not in shared.layouts.functions:
                     return of_streams(call)
                 entry = catalog.streaming_tables.get(*context.resolve(call.argument))
                 panes = table_folder(shared.folder, entry) / "panes" if entry else None
-                return shared.kept.relation(spark, context, call, panes)
+                return shared.layouts.relation(spark, context, call, panes)
 
             return relation
 

@@ -18,10 +18,10 @@ from warehouse.execution import frames
 from warehouse.execution.functions import serve
 from warehouse.ml.learning import Learning
 from warehouse.planning.models.predictions import function_name
-from warehouse.storage.tables import KeptTables
+from warehouse.storage.tables import TableLayouts
 from warehouse.streaming.feeding.common import Common
 from warehouse.streaming.tables.tables import StreamingTables
-from warehouse.streaming.views.kept_views import KeptViews
+from warehouse.streaming.views.view_texts import ViewTexts
 
 
 class Shared:
@@ -31,7 +31,7 @@ class Shared:
         spark: the session in which the engine began.
         folder: the warehouse folder.
         catalog, udfs, started: what exists, the user's own definitions, and the streaming tables that are to run on.
-        kept: distribution, statistics and memory of tables.
+        layouts: distribution, statistics and memory of tables.
         views: the texts of views.
         tables: the streaming tables.
         listeners: who is told of their steps.
@@ -52,18 +52,18 @@ class Shared:
         self.catalog, self.udfs, self.started = Catalog.open(folder), Udfs(udfs), Started(folder)
         self._learning = Learning(spark, self.catalog, folder, self.udfs)
         self._learning.mend()
-        self.kept, self.views = KeptTables(spark, folder), KeptViews(folder, self.catalog)
+        self.layouts, self.views = TableLayouts(spark, folder), ViewTexts(folder, self.catalog)
         self.listeners, self.claims = Listeners(), Claims()
         self.sessions: WeakSet[SparkSession] = WeakSet([spark])
         planner = Planner(self, spark, self._learning)
-        common = Common(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.kept.panes)
+        common = Common(spark, self.catalog, folder, planner.bound, self.listeners.tell, self.layouts.panes)
         self.tables = StreamingTables(common)
         self.tables.mend(moved)
         self._to_ship = [rules.ship, frames.ship]
 
     def begin(self, session: SparkSession) -> None:
         """Do what waits for a statement: Spark's tasks get what is ours once it is compiled, tables go into memory."""
-        self.kept.begin(session)
+        self.layouts.begin(session)
         self._to_ship = [ship for ship in self._to_ship if not ship(session)]
 
     def learning_in(self, spark: SparkSession) -> Learning:

@@ -6,7 +6,6 @@ from warehouse.errors import SourceText, Span, fail
 from warehouse.language.cursor import Cursor, close_to, fail_misspelt, query_end
 from warehouse.language.generate import generate
 from warehouse.language.intervals import interval
-from warehouse.language.keeping import kept
 from warehouse.language.keywords import TAILS, starts_query
 from warehouse.language.query import query_shape
 from warehouse.language.relations import option_list, refuse_watermark_for, watermark_clause
@@ -26,6 +25,7 @@ from warehouse.language.statements import (
     StopStreamingTable,
     Watermark,
 )
+from warehouse.language.table_layout import layout_clauses
 from warehouse.language.tokens import Kind
 
 STREAM_EXAMPLE = "CREATE STREAM plays (player STRING, event_time TIMESTAMP) USING json OPTIONS (path 'landing/plays')"
@@ -213,7 +213,7 @@ def _create_table(cursor: Cursor, replace: bool) -> CreateStreamingTable:
 def _shape(cursor: Cursor, first: int, end: int) -> QueryShape:
     """Return the shape of a streaming table's query; DISTRIBUTE BY at its end is said of the table."""
     whole = query_shape(cursor, first, end)
-    said = kept(cursor.source)
+    said = layout_clauses(cursor.source)
     if said is None or said.clause is None:
         return whole
     behind = next(i for i in range(first, end + 1) if i == end or cursor.tokens[i].start >= said.clause.end)

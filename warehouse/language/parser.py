@@ -7,10 +7,10 @@ from itertools import pairwise
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.cursor import Cursor, close_to, fail_misspelt, query_end
 from warehouse.language.definitions import definition, source_behind
-from warehouse.language.keeping import kept
 from warehouse.language.keywords import starts_query
 from warehouse.language.query import expression_shape, merge_shape, query_shape
 from warehouse.language.statements import Explain, Name, QueryShape, QueryStatement, SparkStatement, Statement
+from warehouse.language.table_layout import layout_clauses
 from warehouse.language.tokens import Kind, tokenize
 
 _MODES = ("REWRITE", "EXTENDED", "FORMATTED", "COST", "CODEGEN")
@@ -71,7 +71,7 @@ def _explain(cursor: Cursor) -> Statement:
 
 
 def _kept_in_a_way(statement: SparkStatement) -> bool:
-    return statement.verb in ("CREATE TABLE", "REPLACE TABLE") and kept(statement.source) is not None
+    return statement.verb in ("CREATE TABLE", "REPLACE TABLE") and layout_clauses(statement.source) is not None
 
 
 def _gathers_statistics(cursor: Cursor) -> bool:

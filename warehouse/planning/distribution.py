@@ -15,9 +15,9 @@ from warehouse.catalog.entries import Column, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.errors import SourceText, Span, fail
 from warehouse.language.fragments import Fragment
-from warehouse.language.keeping import Inserted, Kept, alters, inserted, kept, renamed, unset
 from warehouse.language.literals import string_literal
 from warehouse.language.statements import Mode, Name
+from warehouse.language.table_layout import Inserted, LayoutClauses, alters, inserted, layout_clauses, renamed, unset
 from warehouse.planning.context import Context
 
 PROPERTY = "warehouse.distribution"
@@ -61,8 +61,8 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """What a statement has to do with the way in which a table is kept.
+class LayoutChange:
+    """What a statement asks of how the rows of a table are laid out.
 
     Attributes:
         table: the table, as the statement names it.
@@ -120,7 +120,7 @@ def streamed(
         WarehouseError: a key is no column or none that identifies a pane, the partner does not match, or the table is
             to be in memory.
     """
-    said = kept(source)
+    said = layout_clauses(source)
     if said is None:
         return None
     if _flag(said):
@@ -142,8 +142,8 @@ def streamed(
 
 def created(
     context: Context, source: SourceText, target: Name, analyzable: Callable[[Span], Fragment]
-) -> tuple[Keeping | None, Edits]:
-    """Return what a CREATE TABLE says of how its rows are kept, and the edits that make it so.
+) -> tuple[LayoutChange | None, Edits]:
+    """Return what a CREATE TABLE says of how its rows are laid out, and the edits that make it so.
 
     Args:
         context: where it is planned.
@@ -154,13 +154,13 @@ def created(
     Raises:
         WarehouseError: a key is no column of the result, or the partner does not match.
     """
-    said = kept(source)
+    said = layout_clauses(source)
     if said is None:
         return None, []
     cache = _flag(said)
     if said.clause is None:
         _refuse_keyless(said)
-        return (Keeping(target, None, cache) if cache is not None else None), []
+        return (LayoutChange(target, None, cache) if cache is not None else None), []
     if said.provider and said.provider.last.lower() != "delta":
         fail("WAREHOUSE_DISTRIBUTION_FORMAT", said.provider.span, format=said.provider.last)
     columns = context.analyzer.columns(analyzable(said.query))
@@ -171,35 +171,35 @@ def created(
         (Span(said.query.start, said.query.start), f"SELECT {distribution.hint()} * FROM ("),
         (said.clause, ")"),
     ]
-    return Keeping(target, distribution, cache), edits
+    return LayoutChange(target, distribution, cache), edits
 
 
 def written(
     context: Context, source: SourceText, target: Name, verb: str, analyzable: Callable[[Span], Fragment]
-) -> tuple[Keeping | None, Edits]:
+) -> tuple[LayoutChange | None, Edits]:
     """Return what a statement that writes to a table keeps, and the edits that make it so; nothing for plain tables."""
     properties = context.analyzer.table_properties(target) or {}
     distribution = _current(context, target, recorded(properties))
     for_memory = properties.get("cache", "").lower() == "true"
     cache = _set(source) if verb == "ALTER TABLE" else None
     if verb == "RESTORE":
-        return (Keeping(target, distribution, afresh=True) if distribution or for_memory else None), []
+        return (LayoutChange(target, distribution, afresh=True) if distribution or for_memory else None), []
     if verb == "ALTER TABLE" and (name := renamed(source)):
         parts = name.parts if len(name.parts) > 1 else (*target.parts[:-1], *name.parts)
-        return Keeping(Name(parts, name.span), distribution, former=target), []
+        return LayoutChange(Name(parts, name.span), distribution, former=target), []
     if distribution and verb == "ALTER TABLE":
-        return Keeping(target, distribution, cache, afresh=alters(source, distribution.keys)), []
+        return LayoutChange(target, distribution, cache, afresh=alters(source, distribution.keys)), []
     if distribution is None:
-        return (Keeping(target, None, cache) if cache is not None or for_memory else None), []
+        return (LayoutChange(target, None, cache) if cache is not None or for_memory else None), []
     said = inserted(source) if verb == "INSERT" else None
     if said is None or said.defaults:
-        return Keeping(target, distribution, cache), []
+        return LayoutChange(target, distribution, cache), []
     query = analyzable(said.query)
     if said.ctes:
         query = analyzable(said.ctes) + "SELECT * FROM (" + query + ")"
     columns = _as_written(context, target, said, context.analyzer.columns(query), distribution)
     if columns is None:
-        return Keeping(target, distribution), []
+        return LayoutChange(target, distribution), []
     names = ", ".join(quote_name(c.name) for c in columns)
     wanted = dict(zip(map(str.lower, distribution.keys), distribution.types, strict=True))
     listed = ", ".join(
@@ -208,7 +208,7 @@ def written(
         for c in columns
     )  # fmt: skip
     head = f"SELECT {distribution.hint()} * FROM (SELECT {listed} FROM ("
-    return Keeping(target, distribution), [
+    return LayoutChange(target, distribution), [
         (Span(said.query.start, said.query.start), head),
         (Span(said.query.end, said.query.end), f") AS __w_written({names}))"),
     ]
@@ -251,14 +251,14 @@ def _fits(written: str, wanted: str) -> bool:
     return written in _WIDENS and wanted in _WIDENS and _WIDENS.index(written) < _WIDENS.index(wanted)
 
 
-def _refuse_keyless(said: Kept) -> None:
+def _refuse_keyless(said: LayoutClauses) -> None:
     """Refuse a partner without a key."""
     if "copartition" in said.properties:
         partner = said.properties["copartition"]
         fail("WAREHOUSE_COPARTITION_KEY", partner.span, partner=partner.value)
 
 
-def _distribution(context: Context, said: Kept, columns: tuple[Column, ...]) -> Distribution:
+def _distribution(context: Context, said: LayoutClauses, columns: tuple[Column, ...]) -> Distribution:
     by_name = {c.name.lower(): c for c in columns}
     found = []
     for key in said.keys:
@@ -298,7 +298,7 @@ def _set(source: SourceText) -> bool | None:
     """Return what ALTER TABLE … SET, or UNSET, TBLPROPERTIES says of memory; None when it says nothing."""
     if "cache" in unset(source):
         return False
-    said = kept(source)
+    said = layout_clauses(source)
     return _flag(said) if said else None
 
 
@@ -306,7 +306,7 @@ def _listing(names: tuple[str, ...], types: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {kind.upper()}" for name, kind in zip(names, types, strict=True))
 
 
-def _partitions(said: Kept) -> int | None:
+def _partitions(said: LayoutClauses) -> int | None:
     given = said.properties.get("partitions")
     if given is None:
         return None
@@ -316,7 +316,7 @@ def _partitions(said: Kept) -> int | None:
     return int(given.value)
 
 
-def _flag(said: Kept) -> bool | None:
+def _flag(said: LayoutClauses) -> bool | None:
     given = said.properties.get("cache")
     if given is None:
         return None

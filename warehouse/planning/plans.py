@@ -9,7 +9,7 @@ from warehouse.errors import SourceText, Span
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import CreateStream, DescribeObject, DropObject, Generate, Name, ShowObjects
 from warehouse.planning.algorithms import Algorithm
-from warehouse.planning.distribution import Keeping
+from warehouse.planning.distribution import LayoutChange
 from warehouse.planning.models.predictions import Evaluation
 from warehouse.planning.models.training import Training
 from warehouse.planning.queries.streaming_query import StreamingQuery
@@ -30,7 +30,7 @@ class RunSpark:
         target: the unqualified name of the table or view that it makes or changes, or None.
         drops: objects of ours that go with the schema which it drops, to be dropped before it runs.
         evaluations: what it asks models to be measured on, before it runs.
-        keeping: what is to be done for the table that it writes, when it has.
+        layout: what is to be done for the table that it writes, when it has.
         reshapes: a table whose columns or version it changes, as Spark takes no table in memory along.
         lists: it is a SHOW, which may list temporary views of ours.
         counts: the columns in which Delta says how many rows it changed; none where it changes none.
@@ -43,7 +43,7 @@ class RunSpark:
     forget_view: ViewEntry | None = None
     drops: Held = ()
     evaluations: tuple[Evaluation, ...] = ()
-    keeping: Keeping | None = None
+    layout: LayoutChange | None = None
     reshapes: Name | None = None
     lists: bool = False
     counts: tuple[str, ...] = ()

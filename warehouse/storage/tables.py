@@ -1,4 +1,4 @@
-"""The tables that are kept in a way of their own: made so, verified, put into memory again, asked about."""
+"""The tables whose rows are laid out: distributed, verified, put into memory again, asked about."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warehouse.errors import fail
 from warehouse.execution import java_sources
 from warehouse.language.statements import Name, TableFunction
 from warehouse.planning.context import Context
-from warehouse.planning.distribution import PROPERTY, Keeping, read
+from warehouse.planning.distribution import PROPERTY, LayoutChange, read
 from warehouse.storage.panes import Panes, strangers
 from warehouse.storage.records import Records, Verified
 
@@ -56,7 +56,7 @@ def compile_ahead(gateway: Any) -> None:
     java_sources.keep(gateway, SOURCES)
 
 
-class KeptTables:
+class TableLayouts:
     """Distribution, statistics and memory of the tables of one warehouse, for all its sessions.
 
     Attributes:
@@ -69,8 +69,8 @@ class KeptTables:
     def __init__(self, spark: SparkSession, folder: Path):
         self._records, self._guard = Records(folder), threading.RLock()
         gateway = spark.sparkContext._gateway
-        self._layouts = java_sources.load(gateway, SOURCES, "warehouse.storage.Layouts").newInstance()
-        self.panes = Panes(self._layouts)
+        self._java = java_sources.load(gateway, SOURCES, "warehouse.storage.Layouts").newInstance()
+        self.panes = Panes(self._java)
         self._begun = self._gathers = False
         self.install(spark._jsparkSession)
         for path, found in self._records.verified.items():
@@ -78,7 +78,7 @@ class KeptTables:
 
     def install(self, session: Any) -> None:
         """Let a Java session, and those that share its extensions, read distributed tables as what they are."""
-        self._layouts.install(session)
+        self._java.install(session)
 
     def begin(self, spark: SparkSession) -> None:
         """Do what waits for the first statement: tables that belong into memory are put there when they are next read.
@@ -88,7 +88,7 @@ class KeptTables:
         """
         with self._guard:
             if not self._gathers and java_sources.ship(spark, SOURCES, _IN_TASKS):
-                self._layouts.gather()
+                self._java.gather()
                 self._gathers = True
             if self._begun:
                 return
@@ -102,35 +102,35 @@ class KeptTables:
     # ---------------------------------------------------------------- after a statement
 
     @contextmanager
-    def writing(self, spark: SparkSession, keeping: Keeping | None, schema: str) -> Iterator[list[str]]:
+    def writing(self, spark: SparkSession, change: LayoutChange | None, schema: str) -> Iterator[list[str]]:
         """Let a statement write a distributed table without a shuffle where that pays, and pack what is for memory.
 
         Args:
             spark: the session that runs it.
-            keeping: what it asks for.
+            change: what it asks for.
             schema: where its names are looked up.
 
         Yields:
             a list, which gets the names of the files that were written without a shuffle when the statement has run.
         """
         placed: list[str] = []
-        distribution = keeping.distribution if keeping else None
-        remembers = keeping is not None and self._remembers(spark, keeping, schema)
+        distribution = change.distribution if change else None
+        remembers = change is not None and self._remembers(spark, change, schema)
         if not self._gathers or not (distribution or remembers):
             yield placed
             return
         keys, partitions = (list(distribution.keys), distribution.partitions) if distribution else ([], 0)
-        writing = self._layouts.writing(remembers, keys, partitions)
+        writing = self._java.writing(remembers, keys, partitions)
         try:
             yield placed
         finally:
             placed.extend(writing.end())
 
-    def _remembers(self, spark: SparkSession, keeping: Keeping, schema: str) -> bool:
+    def _remembers(self, spark: SparkSession, change: LayoutChange, schema: str) -> bool:
         """Say whether what a statement writes belongs into memory; a table of that name may have been dropped."""
-        if keeping.cache is not None:
-            return keeping.cache
-        return self._is_in_memory(spark, _qualified(keeping.table, schema))
+        if change.cache is not None:
+            return change.cache
+        return self._is_in_memory(spark, _qualified(change.table, schema))
 
     def _is_in_memory(self, spark: SparkSession, name: str) -> bool:
         """Say whether a table is in memory because it belongs there."""
@@ -141,26 +141,26 @@ class KeptTables:
         except AnalysisException:
             return False
 
-    def keep(self, spark: SparkSession, keeping: Keeping, schema: str, placed: Iterable[str] = ()) -> list[str]:
+    def apply(self, spark: SparkSession, change: LayoutChange, schema: str, placed: Iterable[str] = ()) -> list[str]:
         """Do what a statement that has run asks for its table; return what there is to warn of.
 
         Args:
             spark: the session that ran it.
-            keeping: what it asks for.
+            change: what it asks for.
             schema: where its names are looked up.
             placed: names of files whose rows are known to be in their partitions.
         """
-        name = ".".join(quote_name(part) for part in keeping.table.parts)
-        path = _path(spark, keeping.table, schema)
+        name = ".".join(quote_name(part) for part in change.table.parts)
+        path = _path(spark, change.table, schema)
         if path is None:
             return []
         with self._guard:
             warnings = []
-            if keeping.distribution:
-                warnings = self._verified(spark, path, name, keeping.afresh, set(placed))
-            cache, qualified = keeping.cache, _qualified(keeping.table, schema)
-            if keeping.former and _qualified(keeping.former, schema) in self._records.cached:
-                self._records.cached.discard(_qualified(keeping.former, schema))
+            if change.distribution:
+                warnings = self._verified(spark, path, name, change.afresh, set(placed))
+            cache, qualified = change.cache, _qualified(change.table, schema)
+            if change.former and _qualified(change.former, schema) in self._records.cached:
+                self._records.cached.discard(_qualified(change.former, schema))
                 cache = True
             if cache is not None:
                 self._cache(spark, qualified, cache)
@@ -201,7 +201,7 @@ class KeptTables:
         How the table is distributed it says itself: a statement may have been about another one, as CREATE TABLE IF NOT
         EXISTS is, and may have given keys other types.
         """
-        look = self._layouts.look(spark._jsparkSession, path)
+        look = self._java.look(spark._jsparkSession, path)
         distribution = read(look.property(PROPERTY))
         if distribution is None:
             return []
@@ -227,7 +227,7 @@ class KeptTables:
         ]
 
     def _remember(self, path: str, found: Verified) -> None:
-        self._layouts.remember(path, found.id, found.version, found.holds, list(found.keys), found.partitions)
+        self._java.remember(path, found.id, found.version, found.holds, list(found.keys), found.partitions)
 
     # ---------------------------------------------------------------- what is in it
 
@@ -253,13 +253,13 @@ class KeptTables:
             _read(spark, call, f"`{schema}`.`{name}`")
         if path is None or not (Path(path) / "_delta_log").is_dir():
             fail("WAREHOUSE_STATS_FORMAT", call.argument.span, name=name)
-        holds = self._layouts.holds(spark._jsparkSession, path)
-        self._layouts.statistics(spark._jsparkSession, path, view, holds)
+        holds = self._java.holds(spark._jsparkSession, path)
+        self._java.statistics(spark._jsparkSession, path, view, holds)
         return f"(SELECT * FROM {quote_name(view)})"
 
     def _cached(self, spark: SparkSession, call: TableFunction, view: str) -> None:
         table = _read(spark, call, ".".join(map(quote_name, call.argument.parts)))
-        self._layouts.cached(spark._jsparkSession, table._jdf, view)
+        self._java.cached(spark._jsparkSession, table._jdf, view)
 
 
 def _read(spark: SparkSession, call: TableFunction, shown: str) -> DataFrame:

@@ -98,7 +98,7 @@ def test_a_leaf_of_the_users_own_does_as_it_says(goes_on: bool) -> None:
     assert triggers.finished(node) == ("false" if goes_on else "f_3")
     top = triggers.pending(node)[-1]
     assert (top.name, top.first, top.merge, top.none) == ("c_3_top", "max(x0)", "max(c_3_top)", "0")
-    (target,) = triggers.kept(node)
+    (target,) = triggers.trigger_state(node)
     assert (target.name, target.first) == ("c_3_target", "9")
     assert target.merge == "min(CASE WHEN {member} THEN c_3_target END)"
     assert "WHEN (z_3) THEN 9 WHEN f_3 THEN c_3_target + 1 ELSE c_3_target" in target.next
@@ -130,7 +130,7 @@ def test_inner(name: str) -> None:
     }
     assert triggers.finished(node) == finished[row["finished"]]
     advances, least = (row[c] not in (NOTHING, "its parts do") for c in ("after firing", "on merge"))
-    kept = {k.name: k for k in triggers.kept(node)}
+    kept = {k.name: k for k in triggers.trigger_state(node)}
     assert least == ("t_0" in kept)
     if least:
         assert advances and "WHEN t_0 = 0 AND z_1 THEN 1" in kept["t_0"].next

@@ -91,7 +91,7 @@ def live_windows(window: Fixed | Sliding | Sessions, behind: int) -> int:
 
 def aggregates_text(query: WindowedQuery) -> str:
     """Return which aggregates keep partial results, which distinct values, and which the window's rows."""
-    rows = {i for i, _ in query.parts.kept}
+    rows = {i for i, _ in query.parts.holistic}
     sets = {i for i, c in enumerate(query.calls) if i not in rows and keeps_set(c)}
     partial = set(range(len(query.calls))) - rows - sets
     texts = []

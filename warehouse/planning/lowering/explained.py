@@ -39,8 +39,8 @@ def explained(
     match planned:
         case plans.RunSpark(fragment=fragment) if mode == "REWRITE":
             return plans.Tell(source, tuple(fragment.text.splitlines()), None)
-        case plans.RunSpark(fragment=fragment, keeping=keeping):
-            lines = [*_lines(context, inner, relations), *(keeping.lines() if keeping else ())]
+        case plans.RunSpark(fragment=fragment, layout=layout):
+            lines = [*_lines(context, inner, relations), *(layout.lines() if layout else ())]
             return plans.Tell(source, tuple(lines), fragment, spark_mode)
         case plans.MakeStreamingTable(query=query) if mode == "REWRITE":
             return plans.Tell(source, tuple(explain.step_texts(query)), None)

@@ -44,7 +44,7 @@ _WRITES = (
     "CREATE TABLE", "REPLACE TABLE", "INSERT", "MERGE", "UPDATE", "DELETE", "TRUNCATE", "TRUNCATE TABLE", "OPTIMIZE",
     "RESTORE", "ALTER TABLE", "VACUUM", "COMMENT", "REORG",
 )  # fmt: skip
-"""The verbs that may put rows into a table, say how it is kept, or begin another version of it."""
+"""The verbs that may put rows into a table, say how these are laid out, or begin another version of it."""
 
 _COUNTS = {
     "DELETE": ("num_affected_rows",),
@@ -70,13 +70,13 @@ def passed_through(context: Context, statement: SparkStatement) -> plans.RunSpar
     keep = None
     if forget and statement.verb == "ALTER VIEW" and statement.target:
         forget, keep = _altered(context, statement, statement.target, forget)
-    keeping, edits = _keeping(context, statement.source, statement.verb, statement.target)
+    layout, edits = _layout(context, statement.source, statement.verb, statement.target)
     whole = rewritten(source.text, Span(0, len(source.text)), edits)
     target = statement.target.last if statement.target else None
     drops = dropped_with(context, statement)
     reshapes = statement.target if _reshapes(statement) else None
     return plans.RunSpark(
-        source, whole, target, keep_view=keep, forget_view=forget, drops=drops, keeping=keeping, reshapes=reshapes,
+        source, whole, target, keep_view=keep, forget_view=forget, drops=drops, layout=layout, reshapes=reshapes,
         lists=statement.verb.startswith("SHOW"), counts=_COUNTS.get(statement.verb, ()),
     )  # fmt: skip
 
@@ -92,7 +92,7 @@ def rewritten_query(context: Context, statement: QueryStatement, relations: Rela
     """Return the plan of a statement whose query holds something of ours, replaced in its text."""
     source = statement.source
     forget = checked_target(context, statement.verb, statement.target)
-    _refuse_keeping(statement)
+    _refuse_layout(statement)
     check_references(context, source.text, statement.query)
     whole = Span(0, len(source.text))
     writer = relations.writer(context, source, statement.query)
@@ -104,7 +104,7 @@ def rewritten_query(context: Context, statement: QueryStatement, relations: Rela
             raise pointed_back(error, way, source) from None
         keep = planned.keep_view and replace(planned.keep_view, text=source.text)
         return replace(planned, source=source, fragment=planned.fragment.through(way), keep_view=keep)
-    keeping, edits = _keeping(context, source, statement.verb, statement.target, writer)
+    layout, edits = _layout(context, source, statement.verb, statement.target, writer)
     fragment = rewritten(source.text, whole, [*writer.edits(whole), *edits])
     keep = None
     if statement.verb.endswith("VIEW") and statement.target is not None:
@@ -122,7 +122,7 @@ def rewritten_query(context: Context, statement: QueryStatement, relations: Rela
         forget,
         (),
         writer.evaluations(),
-        keeping,
+        layout,
         counts=_COUNTS.get(statement.verb, ()),
     )
 
@@ -178,10 +178,10 @@ def _as_made(context: Context, name: Name | None) -> str | None:
     return without_secrets(found.text) if found else None
 
 
-def _keeping(
+def _layout(
     context: Context, source: SourceText, verb: str, target: Name | None, writer: Writer | None = None
-) -> tuple[distribution.Keeping | None, distribution.Edits]:
-    """Return what a statement has to do with how its table is kept, and the edits that this takes."""
+) -> tuple[distribution.LayoutChange | None, distribution.Edits]:
+    """Return what a statement asks of how its table is laid out, and the edits that this takes."""
     if target is None or verb not in _WRITES:
         return None, []
 
@@ -189,8 +189,8 @@ def _keeping(
         return writer(span) if writer else quoted(source.text, span)
 
     if verb in ("CREATE TABLE", "REPLACE TABLE"):
-        keeping, edits = distribution.created(context, source, target, analyzable)
-        return (None if _stays(context, source, target) else keeping), edits
+        layout, edits = distribution.created(context, source, target, analyzable)
+        return (None if _stays(context, source, target) else layout), edits
     return distribution.written(context, source, target, verb, analyzable)
 
 
@@ -200,7 +200,7 @@ def _stays(context: Context, source: SourceText, target: Name) -> bool:
     return "EXISTS" in before and context.analyzer.table_columns(target) is not None
 
 
-def _refuse_keeping(statement: QueryStatement) -> None:
+def _refuse_layout(statement: QueryStatement) -> None:
     """Refuse functions of ours in what Spark would keep as they were answered once."""
     if statement.verb == "CREATE FUNCTION" and statement.query.functions:
         call = statement.query.functions[0]

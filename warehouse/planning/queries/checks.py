@@ -226,7 +226,7 @@ def _taken_back(block: QueryBlock, query: WindowedQuery, source: StreamSource) -
     if query.splits and query.mode is Mode.DISCARDING:
         assert block.clauses and block.clauses.window
         fail("WAREHOUSE_DISCARDING_CANNOT_SPLIT", block.clauses.window.span, table=source.name)
-    for position, _ in query.parts.kept:
+    for position, _ in query.parts.holistic:
         call = query.calls[position]
         if query.mode is Mode.DISCARDING:
             fail("WAREHOUSE_DISCARDING_CANNOT_SUBTRACT", block.select, function=call.function, table=source.name)

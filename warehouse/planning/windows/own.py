@@ -185,7 +185,7 @@ def check_trigger(context: Context, text: str, unit: OwnTrigger, own: Own, types
     asked(unit.name, name, own.trigger, "arrived", *own.arguments)
     asked(unit.name, name, own.trigger, "kept", view, *own.arguments)
     due = {part: asked(unit.name, name, own.trigger, part, view, *own.arguments) for part in _DUE}
-    pending, kept = triggers.pending(node), triggers.kept(node)
+    pending, kept = triggers.pending(node), triggers.trigger_state(node)
 
     def analyzed(part: str, sql: str, columns: dict[str, str], wanted: str) -> None:
         typed = ", ".join(f"CAST(NULL AS {kind}) AS {column}" for column, kind in columns.items()) or "1"
@@ -221,4 +221,4 @@ def definition(own: Own) -> str:
     node = triggers.Node(triggers.Kind.CUSTOM, 0, own=own)
     view = triggers.own_view(node)
     says = [getattr(own.trigger, part)(view, *own.arguments) for part in _DUE]
-    return repr((own.trigger.goes_on, triggers.pending(node), triggers.kept(node), says))
+    return repr((own.trigger.goes_on, triggers.pending(node), triggers.trigger_state(node), says))

@@ -1,4 +1,4 @@
-"""How a table's rows are to be kept: DISTRIBUTE BY and TBLPROPERTIES of CREATE TABLE … AS, and what INSERT writes.
+"""How a table's rows are to be laid out: DISTRIBUTE BY and TBLPROPERTIES of CREATE TABLE … AS, and what INSERT writes.
 
 Source: Shark, SIGMOD 2013, 3.4 ("Data Co-partitioning"); the dissertation's 3.4.2.
 """
@@ -34,8 +34,8 @@ class Property:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What a CREATE TABLE … AS says of how its rows are kept.
+class LayoutClauses:
+    """What a CREATE TABLE … AS says of how its rows are laid out.
 
     Attributes:
         query: the query without DISTRIBUTE BY and what follows it.
@@ -75,8 +75,8 @@ class Inserted:
     defaults: bool
 
 
-def kept(source: SourceText) -> Kept | None:
-    """Return what a CREATE [OR REPLACE] TABLE says of how its rows are kept; None when it says nothing of that.
+def layout_clauses(source: SourceText) -> LayoutClauses | None:
+    """Return what a CREATE [OR REPLACE] TABLE says of how its rows are laid out; None when it says nothing of that.
 
     Raises:
         WarehouseError: a key is no column, or a table without a query is to be distributed.
@@ -107,7 +107,7 @@ def kept(source: SourceText) -> Kept | None:
         else tokens[end - 1].end
     )
     provider = next((cursor.tokens[i + 1] for i in _top(cursor, 0, query) if cursor.tokens[i].upper == "USING"), None)
-    return Kept(
+    return LayoutClauses(
         cursor.span(query, at if at is not None else end) if query < end else Span(len(source.text), len(source.text)),
         cursor.span(at, behind) if at is not None else None, keys, properties, into, listed is not None,
         Name((provider.text,), provider.span) if provider else None,
@@ -115,7 +115,7 @@ def kept(source: SourceText) -> Kept | None:
 
 
 def partner(source: SourceText) -> Name | None:
-    """Return the table in whose way a CREATE … AS says that its rows are to be kept; None where it names none."""
+    """Return the table that a CREATE … AS says its rows are to be laid out like; None where it names none."""
     cursor = Cursor(source, tokenize(source.text) or [])
     listed = _listed(cursor, _query(cursor))
     found = _properties(cursor, listed).get("copartition") if listed is not None else None

@@ -23,7 +23,7 @@ Temporary = dict[str, tuple[ViewEntry, str]]
 """Temporary views by name, in lower case as a query has it, with the text that Spark was given of each."""
 
 
-class KeptViews:
+class ViewTexts:
     """The views whose statements are remembered: in the catalog those that stay, here those that end with a session.
 
     Attributes:
