@@ -390,6 +390,21 @@ def test_a_view_is_what_it_was_until_the_table_is_replaced(rows: Rows) -> None:
     assert rows("SELECT v FROM t") == [{"v": 10}]
 
 
+@pytest.mark.parametrize(
+    "stream",
+    ["s WATERMARK s.at {}", "s WATERMARK p.at {} AS p", "s WATERMARK greatest(`S`.at, p.at - INTERVAL 1 DAY) {} AS p"],
+)
+def test_a_watermark_may_say_which_relation_its_column_is_of(rows: Rows, stream: str) -> None:
+    rows(
+        "CREATE TABLE s (at TIMESTAMP);"
+        "INSERT INTO s VALUES (TIMESTAMP'2024-01-01 09:00:00'), (TIMESTAMP'2024-01-01 10:30:00');"
+        "CREATE STREAMING TABLE total AS"
+        f" SELECT count(*) AS n FROM STREAM {stream.format('DELAY OF INTERVAL 1 MINUTE')}"
+        " WINDOW FIXED (at, SIZE INTERVAL 1 HOUR)"
+    )
+    assert rows("SELECT n FROM total") == [{"n": 1}]
+
+
 @pytest.mark.soak
 def test_columns_that_a_source_gets_later_and_columns_of_our_names(rows: Rows) -> None:
     """They are none of what was made before, as of a view, but of late rows; names that are taken get underscores."""

@@ -12,7 +12,7 @@ from functools import cached_property
 from warehouse.catalog.entries import quote_name
 from warehouse.dataflow import batch
 from warehouse.errors import Span, WarehouseError, fail
-from warehouse.language.fragments import Fragment, quoted, rewritten
+from warehouse.language.fragments import Fragment, rewritten
 from warehouse.language.statements import Cte, ModelCall, QueryBlock, RelationReference, StreamReference, TableFunction
 from warehouse.planning.blocks.assignment import Assignments
 from warehouse.planning.blocks.blocks import BoundBlock, bind_block, sorted_by
@@ -20,7 +20,7 @@ from warehouse.planning.blocks.bounds import bound_values
 from warehouse.planning.context import Context
 from warehouse.planning.models import predictions
 from warehouse.planning.models.predictions import Evaluation
-from warehouse.planning.streams.sources import StreamSource, resolve, typed_empty
+from warehouse.planning.streams.sources import StreamSource, resolve, typed_empty, watermark_value
 from warehouse.planning.words import scan
 from warehouse.planning.words.marks import Marks
 from warehouse.planning.words.text import Text
@@ -112,7 +112,7 @@ class Writer:
         rows = f"{self.stream(source)} AS {source.alias}"
         if reference.watermark is None or reference.watermark.name is None:
             return rows
-        value = quoted(self.text.text, reference.watermark.column)
+        value = watermark_value(self.text.text, source)
         return "(SELECT *, " + value + f" AS {reference.watermark.name} FROM {rows}) AS {source.alias}"
 
     def asked(self, call: ModelCall) -> Fragment | str:

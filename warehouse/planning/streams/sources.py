@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, quote_name
-from warehouse.errors import fail
-from warehouse.language.fragments import quoted
+from warehouse.errors import Span, fail
+from warehouse.language.fragments import Fragment, quoted, rewritten
 from warehouse.language.statements import Mode, QueryShape, StreamReference
+from warehouse.language.tokens import tokenize
 from warehouse.planning.context import Context
 from warehouse.planning.lengths import length_or_zero
 from warehouse.planning.streams.streams import check_watermark_type, empty_relation
+from warehouse.planning.words import scan
 
 
 class SourceKind(Enum):
@@ -100,14 +102,34 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
     Raises:
         WarehouseError: nothing of that name can be read as a stream.
     """
+    source, own = _found(context, reference), reference.watermark
+    if own is None:
+        return source
+    delay = length_or_zero(text, own.delay, "A watermark's delay")
+    return replace(source, watermark=(watermark_value(text, source).text, delay))
+
+
+def watermark_value(text: str, source: StreamSource) -> Fragment:
+    """Return what a query's own watermark is of, over the columns of ``source``: no name or alias is in front of them.
+
+    Spark knows the stream by its name there, as its alias comes after the watermark: either of them will do.
+    """
+    reference = source.reference
+    assert reference.watermark
+    written = quoted(text, reference.watermark.column)
+    aliases = {source.alias.strip("`").lower(), reference.name.last.lower()} - {c.name.lower() for c in source.columns}
+    edits = scan.without_qualifiers(tokenize(written.text) or (), aliases)
+    return rewritten(written.text, Span(0, len(written.text)), edits).through(written)
+
+
+def _found(context: Context, reference: StreamReference) -> StreamSource:
+    """Return what ``reference`` names, without a watermark of the query's own."""
     schema, name = context.resolve(reference.name)
-    own = reference.watermark
-    watermark = (own.column.of(text), length_or_zero(text, own.delay, "A watermark's delay")) if own else None
     table = context.catalog.streaming_tables.get(schema, name)
     if table is not None:
         kind = SourceKind.PANES if reference.panes else SourceKind.CHANGES
         columns = table.columns + (PANE_COLUMNS if reference.panes else ())
-        return StreamSource(kind, reference, table.qualified, columns, table, watermark)
+        return StreamSource(kind, reference, table.qualified, columns, table, None)
     if reference.panes:
         fail(
             "WAREHOUSE_STREAMING_TABLE_NOT_FOUND",
@@ -117,15 +139,14 @@ def resolve(context: Context, text: str, reference: StreamReference) -> StreamSo
         )
     stream = context.catalog.streams.get(schema, name)
     if stream is not None:
-        if watermark is None and stream.watermark_column is not None:
-            watermark = (stream.watermark_column, stream.watermark_delay or 0)
+        watermark = (stream.watermark_column, stream.watermark_delay or 0) if stream.watermark_column else None
         return StreamSource(SourceKind.STREAM, reference, stream.qualified, stream.columns, stream, watermark)
     found = context.analyzer.table_columns(reference.name)
     if found is None:
         similar = context.similar(reference.name, "stream", "streaming table")
         fail("WAREHOUSE_STREAM_NOT_FOUND", reference.name.span, name=reference.name.written, similar=similar)
     qualified = ".".join(quote_name(part) for part in reference.name.parts)
-    return StreamSource(SourceKind.DELTA, reference, qualified, found, None, watermark)
+    return StreamSource(SourceKind.DELTA, reference, qualified, found, None, None)
 
 
 def check_references(context: Context, text: str, query: QueryShape) -> None:
@@ -147,7 +168,7 @@ def check_references(context: Context, text: str, query: QueryShape) -> None:
             fail("WAREHOUSE_STREAM_OPTIONS_IN_QUERY", reference.options, name=reference.name.written)
         if reference.watermark:
             source, column = resolve(context, text, reference), reference.watermark.column
-            made = "SELECT " + quoted(text, column) + f" FROM {empty_relation(source.columns)} AS {source.alias}"
+            made = "SELECT " + watermark_value(text, source) + f" FROM {empty_relation(source.columns)}"
             check_watermark_type(context.analyzer.columns(made)[0].type, column, text)
 
 

@@ -238,6 +238,12 @@ def words(tokens: Sequence[Token], aliases: Collection[str], apart: Collection[s
     return out
 
 
+def without_qualifiers(tokens: Sequence[Token], aliases: Collection[str]) -> list[tuple[Span, str]]:
+    """Return the edits that leave out what only says which of the tables ``aliases``, lower case, a column is of."""
+    counts = ((at, _qualifiers(tokens, at, aliases, ())) for at in range(len(tokens)))
+    return [(span_of(tokens[at : at + count]), "") for at, count in counts if count]
+
+
 def _qualifiers(tokens: Sequence[Token], at: int, aliases: Collection[str], apart: Collection[str]) -> int:
     """Return how many tokens at ``at`` only say which table a column is of: ``t.``, ``schema.t.``."""
     if at and tokens[at - 1].upper == ".":
