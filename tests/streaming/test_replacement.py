@@ -66,6 +66,10 @@ CONTINUES, REBUILT = "continue", "rebuild"
 CHANGES = (
     Change("same", SUMS, SUMS, CONTINUES),
     Change("blanks", SUMS, SUMS.lower().replace("stream s", "STREAM  s /* plays */"), CONTINUES),
+    Change("alias", SUMS, "SELECT z.p, sum(z.d) AS total, count(d) AS n, window_start FROM STREAM s AS z GROUP BY z.p"
+           f" {HOUR.replace('ts', 'Z.ts')} {ROWS}", CONTINUES),
+    Change("name within", SUMS, turned(SUMS, "sum(d)", "sum(filter(array(named_struct('d', d)), s -> s.d > 0)[0].d)"),
+           REBUILT, "the rows that it needs were not kept"),
     Change("order", SUMS, turned(SUMS, "p, sum(d) AS total, count(d) AS n", "count(d) AS n, p, sum(d) AS total"),
            CONTINUES, "another order"),
     Change("column goes", SUMS, turned(SUMS, " count(d) AS n,", ""), CONTINUES, "column n goes away"),

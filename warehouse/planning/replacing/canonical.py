@@ -1,11 +1,13 @@
 """What a query computes, as texts that do not depend on how it was written down.
 
-Case, comments, blanks, the order of the SELECT list and with it the numbers of columns are of the writing. Two texts
-that are equal here mean the same; two that differ may still (``a + b`` and ``b + a``): who asks errs on that side.
+Case, comments, blanks, the order of the SELECT list and with it the numbers of columns are of the writing, and so is
+the alias of a stream that is read alone. Two texts that are equal here mean the same; two that differ may still
+(``a + b`` and ``b + a``): who asks errs on that side.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +15,11 @@ from functools import cached_property
 from warehouse.dataflow.aggregates import Call
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import Node
+from warehouse.errors import Span
+from warehouse.language.fragments import rewritten
 from warehouse.language.tokens import Kind, tokenize
 from warehouse.planning.queries.streaming_query import StreamingQuery
+from warehouse.planning.words import scan
 
 
 def canonical(sql: str, meaning: Mapping[str, str] | None = None) -> str:
@@ -43,6 +48,31 @@ def canonical(sql: str, meaning: Mapping[str, str] | None = None) -> str:
     return " ".join(words)
 
 
+_ONE_STREAM = re.compile(r"(from __w_source0) as (\w+)(?= where |$)")
+_OWN_NAMES = ("SELECT", "->")
+"""Behind these words a name may be of something else, which is called like the stream."""
+
+
+def rows_of(query: StreamingQuery) -> tuple[str, dict[str, str]]:
+    """Return where the rows of a query come from and which of them count, and what its input has of each, by name."""
+    origin = canonical(query.origin)
+    alone = _ONE_STREAM.match(origin)
+    names = {column.name.lower() for column in query.sources[0].columns}
+    if alone is None or alone[2] in names:
+        return origin, {name.lower(): canonical(sql) for name, sql in query.named}
+    found = {name.lower(): canonical(_unqualified(sql, alone[2])) for name, sql in query.named}
+    condition = _unqualified(origin[alone.end() :], alone[2])
+    return (f"{alone[1]}{canonical(condition)}" if condition else alone[1]), found
+
+
+def _unqualified(sql: str, alias: str) -> str:
+    """Return an expression without the alias in front of columns, where that is sure to mean the same."""
+    tokens = tokenize(sql)
+    if tokens is None or any(token.upper in _OWN_NAMES for token in tokens):
+        return sql
+    return rewritten(sql, Span(0, len(sql)), scan.without_qualifiers(tokens, {alias})).text
+
+
 @dataclass(frozen=True)
 class Canonical:
     """The parts of a windowed query as texts that can be compared."""
@@ -56,9 +86,14 @@ class Canonical:
         return self.query.windowed
 
     @cached_property
+    def rows(self) -> tuple[str, dict[str, str]]:
+        """Return ``rows_of`` it."""
+        return rows_of(self.query)
+
+    @property
     def columns(self) -> dict[str, str]:
         """Return what the columns of the input are, by name."""
-        return {name.lower(): canonical(sql) for name, sql in self.query.named}
+        return self.rows[1]
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -69,7 +104,7 @@ class Canonical:
     def origin(self) -> tuple[str, ...]:
         """Return where rows come from and which of them count, and what places them in event time."""
         placing = ("__w_time", "__w_gap", "__w_windows")
-        return canonical(self.query.origin), *(self.columns.get(name, "") for name in placing)
+        return self.rows[0], *(self.columns.get(name, "") for name in placing)
 
     def of_row(self, sql: str) -> str:
         """Return an expression over the columns of the input."""

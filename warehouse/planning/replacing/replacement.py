@@ -23,7 +23,7 @@ from warehouse.language.statements import Mode
 from warehouse.planning.distribution import read
 from warehouse.planning.lengths import duration
 from warehouse.planning.queries.streaming_query import StreamingQuery
-from warehouse.planning.replacing.canonical import Canonical, canonical
+from warehouse.planning.replacing.canonical import Canonical, canonical, rows_of
 from warehouse.planning.replacing.continued import reordered
 from warehouse.planning.streams.sources import SourceKind, StreamSource
 from warehouse.planning.windows.firing import trigger_text
@@ -168,7 +168,7 @@ def _other_columns(old: Version, new: Version) -> Iterator[str]:
 
 
 def _judge_stateless(old: Version, new: Version) -> Verdict:
-    texts = [(canonical(v.query.origin), {n.lower(): canonical(sql) for n, sql in v.query.named}) for v in (old, new)]
+    texts = [rows_of(version.query) for version in (old, new)]
     reasons = []
     if texts[0][0] != texts[1][0]:
         reasons.append("other rows, or from elsewhere: what stands of the old query would have to be other rows, too")
