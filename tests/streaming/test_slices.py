@@ -13,7 +13,8 @@ import pytest
 from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.dataflow import slices
-from warehouse.dataflow.aggregates import Argument, Call, decompose
+from warehouse.dataflow.aggregates.calls import Argument, Call
+from warehouse.dataflow.aggregates.decomposition import decompose
 from warehouse.streaming.state import slices as stored
 from warehouse.streaming.state.state import State
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from warehouse.dataflow.aggregates import set_of
+from warehouse.dataflow.aggregates.sets import set_of
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.state_columns import content_types, out_type, standing_types, state_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from warehouse.dataflow.aggregates import SIGN
+from warehouse.dataflow.aggregates.calls import SIGN
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.slots import intervals_united, slot

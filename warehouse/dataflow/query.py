@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from warehouse.dataflow.aggregates import Call, Decomposition, decompose
+from warehouse.dataflow.aggregates.calls import Call
+from warehouse.dataflow.aggregates.decomposition import Decomposition, decompose
 from warehouse.dataflow.triggers import BYTES, Kind, Node, Pending, TriggerState, pending, percentiles, trigger_state
 from warehouse.dataflow.windows import Fixed, Sessions, Sliding, Window, merges
 from warehouse.language.statements import Mode

@@ -21,7 +21,7 @@ Relations by column, beside those of the package:
 from __future__ import annotations
 
 from warehouse.dataflow import partials
-from warehouse.dataflow.aggregates import INTEGRAL, Partial
+from warehouse.dataflow.aggregates.calls import INTEGRAL, Partial
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
 from warehouse.dataflow.state_columns import standing_types, state_columns

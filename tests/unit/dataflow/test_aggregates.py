@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.dataflow.aggregates import Argument, Call, decompose
+from warehouse.dataflow.aggregates.calls import Argument, Call
+from warehouse.dataflow.aggregates.decomposition import decompose
 
 
 def test_a_set_of_rows_that_can_be_taken_back_comes_sorted_too() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry
-from warehouse.dataflow.aggregates import Argument, Call
+from warehouse.dataflow.aggregates.calls import Argument, Call
 from warehouse.dataflow.carry import first_part, passes
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import Kind, Node

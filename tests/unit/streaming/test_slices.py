@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.dataflow.aggregates import Call
+from warehouse.dataflow.aggregates.calls import Call
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.dataflow.triggers import Kind, Node

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warehouse.catalog.entries import Column, quote_name
-from warehouse.dataflow.aggregates import Call
+from warehouse.dataflow.aggregates.calls import Call
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import Kind, Node, Own
 from warehouse.dataflow.windows import Custom, Window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from warehouse.catalog.entries import quote_name
-from warehouse.dataflow.aggregates import Argument, Call
+from warehouse.dataflow.aggregates.calls import Argument, Call
 from warehouse.errors import Span, fail
 from warehouse.language.fragments import Fragment, rewritten
 from warehouse.language.statements import QueryBlock

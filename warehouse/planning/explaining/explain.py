@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from warehouse.dataflow import merging, partials, slices
-from warehouse.dataflow.aggregates import keeps_set
+from warehouse.dataflow.aggregates.forms import keeps_set
 from warehouse.dataflow.outcome import outcome
 from warehouse.dataflow.phases import is_ever_finished, waits_for_the_end
 from warehouse.dataflow.query import WindowedQuery

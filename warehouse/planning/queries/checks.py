@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from warehouse.catalog.entries import Column
-from warehouse.dataflow.aggregates import ORDER_SENSITIVE, comparable
+from warehouse.dataflow.aggregates.calls import comparable
+from warehouse.dataflow.aggregates.forms import ORDER_SENSITIVE
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import AT_END, Kind, Node
 from warehouse.dataflow.windows import Global

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from warehouse.dataflow.aggregates import Call
+from warehouse.dataflow.aggregates.calls import Call
 from warehouse.dataflow.query import Output, WindowedQuery
 from warehouse.dataflow.triggers import Node
 from warehouse.errors import Span

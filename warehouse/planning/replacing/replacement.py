@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from warehouse.catalog.entries import Column, StreamEntry, StreamingTableEntry, needs_mapping
-from warehouse.dataflow.aggregates import BLIND_TO_DUPLICATES, Call
+from warehouse.dataflow.aggregates.calls import Call
+from warehouse.dataflow.aggregates.forms import BLIND_TO_DUPLICATES
 from warehouse.dataflow.carry import Carry
 from warehouse.dataflow.slots import slots_type
 from warehouse.language.statements import Mode
