@@ -65,6 +65,16 @@ def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], waterma
     assert told(rows, "u") == told(rows, "t")
 
 
+@pytest.mark.parametrize("recorded", [str(DATA / "paper_watermark.csv"), "none"])
+def test_a_query_s_own_watermark_wins_over_a_recorded_one(rows: Rows, recorded: str) -> None:
+    replay(rows, "moving", DATA / "paper.json")
+    replay(rows, "recorded", DATA / "paper.json", recorded)
+    own = "recorded WATERMARK event_time DELAY OF INTERVAL 10 SECONDS"
+    for name, source in {"t": "moving", "u": own}.items():
+        rows(f"CREATE STREAMING TABLE {name} AS SELECT sum(value) AS n, window_start FROM STREAM {source} {CLAUSES}")
+    assert told(rows, "u") == told(rows, "t")
+
+
 @pytest.mark.soak
 def test_the_least_watermark_and_each_in_its_own_steps(rows: Rows, halves: tuple[Path, Path]) -> None:
     """One moves with its rows, the other is recorded; the second one's rows wait for the end of their micro-batch."""

@@ -104,7 +104,7 @@ class Feeds:
         if former:
             runner.lock = former.runner.lock  # whoever still uses the former one is waited for
             former.runner.forget()
-        replays = [s.entry for s in bound.sources if isinstance(s.entry, StreamEntry) and s.bounded]
+        replays = [source for source in bound.sources if source.bounded]
         recordings = partial(replay.open_recordings, runner.parts.session, replays) if replays else None
 
         def frames(most: Bound | None) -> list[DataFrame]:

@@ -17,7 +17,7 @@ import csv
 import io
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import accumulate
@@ -31,6 +31,7 @@ from pyspark.sql import functions as F
 from warehouse.catalog.entries import StreamEntry
 from warehouse.dataflow.times import BEGINNING, END
 from warehouse.errors import fail
+from warehouse.planning.streams.sources import StreamSource
 from warehouse.planning.streams.streams import step_length
 from warehouse.streaming.layout import ARRIVAL_IS_NULL, WHY
 from warehouse.streaming.sources.paths import check_path
@@ -279,15 +280,22 @@ def _first(instants: Iterable[int | None]) -> int | None:
     return min((instant for instant in instants if instant is not None), default=None)
 
 
-def open_recordings(spark: SparkSession, entries: Sequence[StreamEntry]) -> Recordings:
-    """Read the recordings of replay streams, one that is named twice once.
+def open_recordings(spark: SparkSession, sources: Sequence[StreamSource]) -> Recordings:
+    """Read the recordings of replays that a query reads, one that is named twice once.
 
     Raises:
         WarehouseError: a recording or its watermark cannot be read.
     """
-    named = {entry.qualified: entry for entry in entries}
+    named = {source.name: source.entry for source in sources if isinstance(source.entry, StreamEntry)}
     opened = {name: open_recording(spark, entry) for name, entry in named.items()}
-    return Recordings(tuple(opened[entry.qualified] for entry in entries))
+    return Recordings(tuple(_as_asked(opened[source.name], source) for source in sources))
+
+
+def _as_asked(recording: Recording, source: StreamSource) -> Recording:
+    """Return a recording as a query reads it, whose own WATERMARK clause wins over the watermark that was recorded."""
+    if source.reference.watermark is None or recording.schedule.complete:
+        return recording
+    return replace(recording, schedule=replace(recording.schedule, moves=None))
 
 
 def open_recording(spark: SparkSession, entry: StreamEntry) -> Recording:
