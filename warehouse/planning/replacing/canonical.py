@@ -54,23 +54,24 @@ _OWN_NAMES = ("SELECT", "->")
 
 
 def rows_of(query: StreamingQuery) -> tuple[str, dict[str, str]]:
-    """Return where the rows of a query come from and which of them count, and what its input has of each, by name."""
+    """Return where the rows of a query come from and which of them count, and what its input has of each, by name.
+
+    Of a stream that is read alone the alias is left out, where that is sure to mean the same.
+    """
     origin = canonical(query.origin)
     alone = _ONE_STREAM.match(origin)
-    names = {column.name.lower() for column in query.sources[0].columns}
-    if alone is None or alone[2] in names:
+    if alone is None:
         return origin, {name.lower(): canonical(sql) for name, sql in query.named}
-    found = {name.lower(): canonical(_unqualified(sql, alone[2])) for name, sql in query.named}
-    condition = _unqualified(origin[alone.end() :], alone[2])
-    return (f"{alone[1]}{canonical(condition)}" if condition else alone[1]), found
+    columns = {column.name.lower() for column in query.sources[0].columns}
 
+    def unqualified(sql: str) -> str:
+        tokens = tokenize(sql)
+        if tokens is None or any(token.upper in _OWN_NAMES for token in tokens):
+            return canonical(sql)
+        edits = scan.without_qualifiers(tokens, {alone[2]}, columns)
+        return canonical(rewritten(sql, Span(0, len(sql)), edits).text)
 
-def _unqualified(sql: str, alias: str) -> str:
-    """Return an expression without the alias in front of columns, where that is sure to mean the same."""
-    tokens = tokenize(sql)
-    if tokens is None or any(token.upper in _OWN_NAMES for token in tokens):
-        return sql
-    return rewritten(sql, Span(0, len(sql)), scan.without_qualifiers(tokens, {alias})).text
+    return alone[1] + unqualified(origin[alone.end() :]), {name.lower(): unqualified(sql) for name, sql in query.named}
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,9 @@ def watermark_value(text: str, source: StreamSource) -> Fragment:
     reference = source.reference
     assert reference.watermark
     written = quoted(text, reference.watermark.column)
-    aliases = {source.alias.strip("`").lower(), reference.name.last.lower()} - {c.name.lower() for c in source.columns}
-    edits = scan.without_qualifiers(tokenize(written.text) or (), aliases)
+    aliases = {source.alias.strip("`").lower(), reference.name.last.lower()}
+    columns = {column.name.lower() for column in source.columns}
+    edits = scan.without_qualifiers(tokenize(written.text) or (), aliases, columns)
     return rewritten(written.text, Span(0, len(written.text)), edits).through(written)
 
 

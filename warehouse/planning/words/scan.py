@@ -238,9 +238,18 @@ def words(tokens: Sequence[Token], aliases: Collection[str], apart: Collection[s
     return out
 
 
-def without_qualifiers(tokens: Sequence[Token], aliases: Collection[str]) -> list[tuple[Span, str]]:
-    """Return the edits that leave out what only says which of the tables ``aliases``, lower case, a column is of."""
-    counts = ((at, _qualifiers(tokens, at, aliases, ())) for at in range(len(tokens)))
+def without_qualifiers(
+    tokens: Sequence[Token], aliases: Collection[str], columns: Collection[str]
+) -> list[tuple[Span, str]]:
+    """Return the edits that leave out what only says which table a column is of.
+
+    Args:
+        tokens: of an expression.
+        aliases: of tables, lower case.
+        columns: names, lower case, that are columns in front of a point as well: their fields stay theirs.
+    """
+    starts = (at for at, token in enumerate(tokens) if token.text.lower() not in columns)
+    counts = ((at, _qualifiers(tokens, at, aliases, ())) for at in starts)
     return [(span_of(tokens[at : at + count]), "") for at, count in counts if count]
 
 
