@@ -207,6 +207,19 @@ def test_explain_says_it_first_and_changes_nothing(rows: Rows, tmp_path: Path) -
     assert rows("DESCRIBE EXTENDED STREAMING TABLE t") == before
 
 
+@pytest.mark.parametrize("whole", ["replacing.d", "spark_catalog.Replacing.D", "replacing.d AS e"])
+def test_a_table_is_the_same_however_much_of_its_name_is_said(rows: Rows, whole: str) -> None:
+    rows("CREATE OR REPLACE TABLE d AS SELECT 1 AS k; CREATE OR REPLACE TABLE e AS SELECT 2 AS k")
+    made = (
+        "CREATE OR REPLACE STREAMING TABLE named AS SELECT k, count(*) AS n FROM STREAM {} GROUP BY k TRIGGER EVERY ROW"
+    )
+    rows(f"DROP STREAMING TABLE IF EXISTS named; {made.format('d')}")
+    assert "continue" in rows(f"EXPLAIN {made.format(whole)}")[0]["plan"].splitlines()[1]
+    assert "rebuild" in rows(f"EXPLAIN {made.format('e')}")[0]["plan"].splitlines()[1]
+    rows(f"INSERT INTO d VALUES (1); {made.format(whole)}")
+    assert rows("SELECT * FROM named") == [{"k": 1, "n": 2}]
+
+
 @pytest.mark.soak
 def test_a_query_whose_step_fails_gives_way(rows: Rows, tmp_path: Path) -> None:
     """A step that the old query began, and of which nothing can be seen, is the new query's to run."""

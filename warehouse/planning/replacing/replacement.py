@@ -92,7 +92,7 @@ def judge(old: Version, new: Version) -> Verdict:
     if old.entry.current.lower() != new.entry.current.lower():
         where = f"in schema {new.entry.current}, and were in {old.entry.current}"
         return _rebuild(new.query, [f"names that say no schema are looked up {where}"])
-    if reasons := list(_other_sources(old.query, new.query)):
+    if reasons := list(_other_sources(old.query, new.query, new.entry.current)):
         return _rebuild(new.query, reasons)
     if reasons := list(_other_columns(old, new)):
         return _rebuild(new.query, reasons)
@@ -137,9 +137,12 @@ def _read_again(source: StreamSource) -> str:
 # ------------------------------------------------------------------ what has to be the same
 
 
-def _other_sources(old: StreamingQuery, new: StreamingQuery) -> Iterator[str]:
-    """Yield what is different about where rows come from, as far as it cannot be continued."""
-    names = [[(s.name.lower(), s.kind) for s in query.sources] for query in (old, new)]
+def _other_sources(old: StreamingQuery, new: StreamingQuery, schema: str) -> Iterator[str]:
+    """Yield what is different about where rows come from, as far as it cannot be continued.
+
+    Names without a schema are looked up in ``schema``.
+    """
+    names = [[(_whole_name(s, schema), s.kind) for s in query.sources] for query in (old, new)]
     if names[0] != names[1]:
         listed = [", ".join(s.name for s in query.sources) for query in (old, new)]
         yield f"it reads {listed[1]}, and read {listed[0]}: rows of the one say nothing of the other's"
@@ -149,6 +152,15 @@ def _other_sources(old: StreamingQuery, new: StreamingQuery) -> Iterator[str]:
             yield f"{now.name} has {'a' if now.has_watermark else 'no'} watermark now: it moves, or stops, for good"
         if was.retracts != now.retracts:
             yield f"rows of {now.name} can {'now' if now.retracts else 'no longer'} be taken back"
+
+
+def _whole_name(source: StreamSource, schema: str) -> tuple[str, ...]:
+    """Return what a source is called, lower case; a table with its catalog and schema, written or not."""
+    if source.kind is not SourceKind.DELTA:
+        return (source.name.lower(),)
+    parts = source.reference.name.parts
+    whole = ("spark_catalog", schema)[: 3 - len(parts)] + parts
+    return tuple(part.lower() for part in whole)
 
 
 def _other_columns(old: Version, new: Version) -> Iterator[str]:
