@@ -82,7 +82,7 @@ def panes_of(engine: Engine, name: str) -> Path:
 
 
 def files(engine: Engine, name: str) -> list[str]:
-    return list(engine.layouts._layouts.look(engine.spark._jsparkSession, str(panes_of(engine, name))).files())
+    return list(engine.layouts._java.look(engine.spark._jsparkSession, str(panes_of(engine, name))).files())
 
 
 def test_neither_joins_nor_aggregations_shuffle_after_any_step(
@@ -107,7 +107,7 @@ def test_neither_joins_nor_aggregations_shuffle_after_any_step(
 
 def test_what_is_known_outlives_the_process(engine: Engine, rows: Rows, made: None) -> None:
     asked, folder = JOINED.format("accumulating", "other"), panes_of(engine, "accumulating")
-    layouts = engine.layouts._layouts
+    layouts = engine.layouts._java
     layouts.remember(str(folder), "another", 0, True, ["k"], 4)
     assert exchanges(rows, asked) > 0
     Panes(layouts).open(folder)
