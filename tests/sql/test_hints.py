@@ -47,6 +47,7 @@ def put(folder: Path, number: int) -> None:
         ("/*+ coalesce(1), MERGE(a) rebalance */", " /*+ MERGE(a) */", " /*+ coalesce(1), rebalance */"),
         ("/*+ MAPJOIN(a) */ /*+ REPARTITION(f(x), 2) */", " /*+ MAPJOIN(a) */", " /*+ REPARTITION(f(x), 2) */"),
         ("/*+ whatever, BROADCAST(a */", " /*+ whatever, BROADCAST(a */", ""),
+        ("/*+ `Coalesce`(1) */", "", " /*+ `Coalesce`(1) */"),
         ("/* BROADCAST(a) */ /* + b */", "", ""),
     ],
 )

@@ -65,12 +65,12 @@ def _explain(cursor: Cursor) -> Statement:
     except WarehouseError as error:  # point into the whole text, EXPLAIN included
         raise WarehouseError(*error.diagnostics).shifted(offset).located_in(source) from None
     asks_spark_alone = mode not in ("REWRITE", "ANALYZE")
-    if asks_spark_alone and isinstance(statement, SparkStatement) and not _kept_in_a_way(statement):
+    if asks_spark_alone and isinstance(statement, SparkStatement) and not _says_layout(statement):
         return SparkStatement(source, "EXPLAIN", None, _moved(statement.query, cursor))
     return Explain(source, mode, statement)
 
 
-def _kept_in_a_way(statement: SparkStatement) -> bool:
+def _says_layout(statement: SparkStatement) -> bool:
     return statement.verb in ("CREATE TABLE", "REPLACE TABLE") and layout_clauses(statement.source) is not None
 
 

@@ -1,4 +1,4 @@
-"""What is known of the tables that are kept in a way of their own, in the warehouse folder: it outlives a process."""
+"""What is known of the tables whose rows are laid out, in the warehouse folder: it outlives a process."""
 
 from __future__ import annotations
 

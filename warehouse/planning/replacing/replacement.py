@@ -27,6 +27,7 @@ from warehouse.planning.queries.streaming_query import StreamingQuery
 from warehouse.planning.replacing.canonical import Canonical, canonical, rows_of
 from warehouse.planning.replacing.continued import reordered
 from warehouse.planning.streams.sources import SourceKind, StreamSource
+from warehouse.planning.streams.streams import SPARK_CATALOG
 from warehouse.planning.windows.firing import trigger_text
 
 
@@ -159,7 +160,7 @@ def _whole_name(source: StreamSource, schema: str) -> tuple[str, ...]:
     if source.kind is not SourceKind.DELTA:
         return (source.name.lower(),)
     parts = source.reference.name.parts
-    whole = ("spark_catalog", schema)[: 3 - len(parts)] + parts
+    whole = (SPARK_CATALOG, schema)[: 3 - len(parts)] + parts
     return tuple(part.lower() for part in whole)
 
 

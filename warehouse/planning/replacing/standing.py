@@ -12,6 +12,7 @@ from warehouse.language.statements import CreateStreamingTable, Name, QueryState
 from warehouse.planning.context import Context
 from warehouse.planning.queries.expand import view_query
 from warehouse.planning.replacing.canonical import canonical
+from warehouse.planning.streams.streams import SPARK_CATALOG
 
 OF_PROJECT = "warehouse.project"
 """A property of tables that hold what a query of a project comes to, and can be made again by it."""
@@ -67,7 +68,7 @@ def _has_its_views(context: Context, entry: StreamingTableEntry) -> bool:
 def _reads(reader: StreamingTableEntry, schema: str, name: str) -> bool:
     """Say whether a streaming table reads what has that name; sources that are tables are named as written."""
     whole = qualified(schema, name).lower()
-    names = {whole, f"spark_catalog.{whole}"}
+    names = {whole, f"{SPARK_CATALOG}.{whole}"}
     if reader.current.lower() == schema.lower():
         names.add(quote_name(name).lower())
     return any(source.lower() in names for source in reader.sources)

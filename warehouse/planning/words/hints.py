@@ -54,9 +54,9 @@ def _hints(written: Token) -> Iterator[tuple[str, Span]]:
             continue
         at = 0
         while at < len(tokens):
-            name, last = tokens[at], at
+            name, last = tokens[at].text.upper(), at
             if at + 1 < len(tokens) and tokens[at + 1].upper == "(":
                 last = scan.closing(tokens, at + 1)
-            if name.upper != ",":
-                yield name.upper, Span(start + name.start, start + tokens[last].end)
+            if name != ",":
+                yield name, Span(start + tokens[at].start, start + tokens[last].end)
             at = last + 1
