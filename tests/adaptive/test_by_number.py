@@ -35,7 +35,7 @@ QUERIES = {
     "nothing": "SELECT m.v, f.w FROM many m JOIN few f ON m.{0} = f.{0} WHERE f.w < 0",
 }
 SOME = ("inner", "left", "sums")
-COMMON = ("even", "together", "ends")
+COMMON = ("even", "together")
 
 
 @pytest.fixture(scope="module")

@@ -87,6 +87,7 @@ def test_edited_rows(seed: int, rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + MORE))
+@pytest.mark.soak
 def test_what_falls_apart(seed: int, rig: Rig) -> None:
     """What stood of a session stays until a pane comes that overlaps it, whichever part of it that is of."""
     Run(rig, edited_program(seed, SCENARIOS, APART), f"apart_{seed}").check()

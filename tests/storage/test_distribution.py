@@ -358,6 +358,7 @@ def test_a_key_that_an_insert_widens_is_hashed_as_what_it_is_now(engine: Engine,
     assert exchanges(rows, "SELECT k, count(*) FROM evolved GROUP BY k") == 1
 
 
+@pytest.mark.soak
 def test_a_file_whose_deleted_rows_come_back_is_another_file(rows: Rows) -> None:
     """By a deletion vector a file that holds rows of other partitions has none of them, until it is restored."""
     rows(

@@ -122,6 +122,7 @@ def test_the_first_of_an_order_are_in_few_files(engine: Engine, rows: Rows, quer
 
 
 @pytest.mark.parametrize("seed", range(100 if os.environ.get("ORACLE_ALL") else 1))
+@pytest.mark.soak
 def test_the_first_of_any_order_are_those_of_all_rows(engine: Engine, rows: Rows, seed: int) -> None:
     chance = random.Random(seed)
     kinds = ("TINYINT", "INT", "BIGINT", "DATE", "TIMESTAMP")

@@ -48,6 +48,7 @@ def test_rows_come_in_one_commit_and_what_they_leave_out_is_null(engine: Engine,
     assert engine.spark.read.format("delta").load(str(table)).where("s IS NULL").count() == 10
 
 
+@pytest.mark.soak
 def test_a_commit_of_another_process_in_between_is_kept(engine: Engine, table: Path) -> None:
     rows = engine.spark.sql("SELECT 1 AS k, 'a' AS s, 1L AS _step")
     append(rows, table)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows, rows_in
 from warehouse.streaming import faults
 from warehouse.streaming.feeding import feed
@@ -86,7 +87,7 @@ def test_one_source_of_two_is_idle(rows: Rows, clock: Clock, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("between", "records"),
     [
-        ("SELECT ts FROM STREAM marked", 2),
+        soaked("SELECT ts FROM STREAM marked", 2),
         (
             "SELECT window_start AS ts, count(*) AS n FROM STREAM marked"
             " WINDOW FIXED (ts, SIZE INTERVAL 1 MINUTE) RETRACTING",

@@ -87,6 +87,7 @@ def test_words_that_look_like_others(rows: Rows, query: str, expected: list[obje
     assert ([row["hit"] for row in found] if "hit" in query else found) == expected
 
 
+@pytest.mark.soak
 def test_what_repeats_once_repeats_for_its_readers(rows: Rows) -> None:
     """Where a window may have been emitted twice, or may be from now on, nobody adds its panes up."""
     summed = "CREATE STREAMING TABLE summed AS SELECT sum(n) AS n FROM STREAM {} TRIGGER EVERY ROW"
@@ -314,6 +315,7 @@ def test_no_table_recurses_over_a_stream(rows: Rows) -> None:
         assert told.span and statement[told.span.start :].startswith("r WHERE")
 
 
+@pytest.mark.soak
 def test_a_view_that_a_script_has_replaced_stays_replaced(rows: Rows) -> None:
     rows(f"CREATE STREAMING TABLE total AS SELECT k, sum(v) AS n FROM STREAM m {HOUR} TRIGGER EVERY ROW")
     for name in ("a", "b", "c", "d"):

@@ -194,6 +194,7 @@ def test_a_session_falls_apart_when_what_held_it_together_is_taken_back(rows: Ro
     assert refused.value.diagnostics[0].condition == "WAREHOUSE_DISCARDING_CANNOT_SPLIT"
 
 
+@pytest.mark.soak
 def test_what_a_session_holds_can_be_taken_back_while_it_has_state(rows: Rows, tmp_path: Path) -> None:
     """Whatever the watermark has passed of it; a row that never came to count takes nothing along as it goes."""
     files = iter(range(100))

@@ -38,6 +38,7 @@ def test_where_a_join_sends_the_rows_to_all_tasks(engine: Engine, schema: str, t
     assert rows_of(engine, "SELECT k, _why FROM bad_rows('s')") == [{"k": "b", "_why": "DIVIDE_BY_ZERO"}]
 
 
+@pytest.mark.soak
 def test_of_a_stream_that_is_read_twice(engine: Engine, schema: str) -> None:
     """Each way of reading it has rows of its own on which it fails."""
     rows_of(engine, "CREATE TABLE s (k STRING, v INT); INSERT INTO s VALUES ('a', 0), ('b', 1), ('c', 2)")

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pytest
 
+from tests.soak import soaked
 from warehouse.errors import SourceText, WarehouseError
 from warehouse.language.parser import parse
 from warehouse.language.statements import CreateStream
@@ -217,7 +218,7 @@ def test_a_delta_table_from_a_version_on_and_its_change_feed(house):
         assert error.value.condition == "WAREHOUSE_STREAM_OPTION_NO_BATCH"
 
 
-@pytest.mark.parametrize("feed", ["", ", readChangeFeed 'true'"])
+@pytest.mark.parametrize("feed", ["", soaked(", readChangeFeed 'true'")])
 def test_from_the_latest_version_on_is_from_when_a_table_first_looked(rows, tmp_path, feed):
     path = tmp_path / "d"
 
