@@ -101,7 +101,10 @@ def test_means_what_it_would_where_rows_are_held(spark: SparkSession, text: str,
 
 
 def test_is_planned_once_where_rows_are_held(spark: SparkSession) -> None:
-    """What a held relation reads is put into a physical plan, which Spark makes when the text is first held."""
+    """What a held relation reads is put into a physical plan, which Spark makes when the text is first held.
+
+    Nothing else is planned then: what Spark runs of a plan of its own it numbers.
+    """
     plans, planned = Plans(spark), list[int]()
     for first, _ in HELD:
         relations = plans.relations(spark)
@@ -110,7 +113,7 @@ def test_is_planned_once_where_rows_are_held(spark: SparkSession) -> None:
         before = executions(spark)
         relations.hold("sums", TEXTS[0], {"n": "count(1)"}, 4)
         planned.append(executions(spark) - before)
-    assert planned[0] > 0 and planned[1:] == [0, 0]
+    assert planned == [0, 0, 0]
 
 
 def test_more_rows_than_may_be_held_leave_the_name_as_it_is(spark: SparkSession) -> None:

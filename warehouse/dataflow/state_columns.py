@@ -31,6 +31,14 @@ def state_columns(query: WindowedQuery) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def state_types(query: WindowedQuery) -> dict[str, str]:
+    """Return the types of the state's columns, in their order."""
+    kinds = dict(zip(query.key_columns, query.keys, strict=True)) | content_types(query) | standing_types(query)
+    kinds |= {k.name: k.type for k in query.trigger_state}
+    kinds |= {"idx": "int", "dropped": "boolean", **dict.fromkeys(over_columns(query), "boolean")}
+    return {name: kinds.get(name, "bigint") for name in state_columns(query)}
+
+
 def over_columns(query: WindowedQuery) -> tuple[str, ...]:
     """Return the state's column that says whether a trigger that fires ONCE has finished."""
     return ("over",) if query.once else ()

@@ -56,6 +56,15 @@ class Relations:
         """
         self._java.putRow(name, column, list(values), list(values.values()), constant)
 
+    def put_nothing(self, name: str, columns: Mapping[str, str]) -> None:
+        """Let ``name`` stand for no rows, under the plans of texts that read held rows of the same columns next time.
+
+        Args:
+            name: the relation.
+            columns: Spark's types by the columns' names.
+        """
+        self._java.putNothing(name, ", ".join(f"{column} {kind}" for column, kind in columns.items()))
+
     def hold(self, name: str, text: str, measures: Mapping[str, str], most: int) -> dict[str, Any] | None:
         """Let ``name`` stand for what a query comes to now, held in this process: what reads it starts no task.
 

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from warehouse.dataflow import merging, partials
 from warehouse.dataflow.outcome import forgets
 from warehouse.dataflow.query import WindowedQuery
+from warehouse.dataflow.state_columns import state_types
 from warehouse.dataflow.times import BEGINNING, END, Clock
 from warehouse.execution.relations import Relations
 from warehouse.language.statements import Mode
@@ -179,7 +180,8 @@ class Windowed:
         batch = "__w_batch" if new.windows else None
         if not (state or batch):
             return Fired(Made())
-        windows = merging.merged(self.query, state, batch, clock, at_once=read.small)
+        standing = state or (self._nothing(relations) if read.few else None)
+        windows = merging.merged(self.query, standing, batch, clock, at_once=read.small)
         return Fired(self._outcome(relations, intent, read, windows).written(), state, batch)
 
     def _recorded(self, intent: Intent, last: Commit, read: Read, fired: Fired, finished: int, bad: int) -> Commit:
@@ -220,6 +222,11 @@ class Windowed:
         if state is not None:
             relations.put("__w_state", state)
         return None if state is None else "__w_state"
+
+    def _nothing(self, relations: Relations) -> str:
+        """Make the relation of a state without rows: over it a first step's texts are those of the steps after it."""
+        relations.put_nothing("__w_state", state_types(self.query))
+        return "__w_state"
 
 
 def _least(*values: int | None) -> int | None:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from warehouse.catalog.entries import StreamEntry, StreamingTableEntry, quote_name
 from warehouse.dataflow.query import WindowedQuery
 from warehouse.dataflow.select import columns
-from warehouse.dataflow.state_columns import content_types, newest, standing_types, state_columns
+from warehouse.dataflow.state_columns import newest, state_columns, state_types
 from warehouse.dataflow.times import END, bound_timestamp, watermark_timestamp
 from warehouse.dataflow.windows import merges
 from warehouse.errors import WarehouseError, fail
@@ -209,11 +209,7 @@ def state(folder: Path, query: WindowedQuery, commit: Commit) -> str:
         f"CASE WHEN due_wm < {END}L THEN timestamp_micros(due_wm) END AS due_watermark", "step AS changed_in_step",
     )  # fmt: skip
     if not names and not commit.slices:
-        kinds = dict(zip(query.key_columns, query.keys, strict=True))
-        kinds |= content_types(query)
-        kinds |= {k.name: k.type for k in query.trigger_state}
-        kinds |= {"due_wm": "bigint", "dropped": "boolean", "idx": "int"} | standing_types(query)
-        empty = ", ".join(f"CAST(NULL AS {kinds.get(c, 'bigint')}) AS {c}" for c in state_columns(query))
+        empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in state_types(query).items())
         return f"(SELECT {shown} FROM (SELECT {empty}) WHERE false)"
     versions = [f"SELECT {listed} FROM parquet.{quoted(files.path(n))}" for n in names]
     if merges(query.window):

@@ -116,7 +116,7 @@ final class Held {
     return after instanceof LocalRelation ? after : plan;
   }
 
-  private static LocalRelation relation(StructType columns, List rows) {
+  static LocalRelation relation(StructType columns, List rows) {
     LocalRelation held = new LocalRelation(
         DataTypeUtils$.MODULE$.toAttributes(columns), CollectionConverters.asScala(rows).toSeq(), false, Option.empty());
     held.setAnalyzed();

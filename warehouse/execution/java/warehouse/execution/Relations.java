@@ -8,6 +8,8 @@ import java.util.Map;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.TemporaryViewRelation;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
@@ -19,11 +21,15 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.execution.CollectMetricsExec$;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.command.ViewHelper$;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import scala.Function1;
 import scala.Option;
+import scala.collection.immutable.Nil$;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction1;
 
 /**
  * Relations by name, and the frames of SQL texts over them.
@@ -34,13 +40,19 @@ import scala.jdk.javaapi.CollectionConverters;
  * these can become others in between. No text may read what came of itself.
  *
  * <p>What few rows a text comes to can be held: then they are the relation. Where a text reads nothing but rows that are
- * held, the physical plan is kept, too.
+ * held, the physical plan is kept, too, from the first time on.
  */
 public final class Relations {
   /** The number that what is measured of a frame is registered under; the watch's name tells them apart. */
   private static final long WATCHED = 0;
 
   private static final String MEASURED = "measured";
+
+  private static final Function1 NO_VIEW = new AbstractFunction1() {
+    public Object apply(Object name) {
+      return Option.empty();
+    }
+  };
 
   private final Plans plans;
   private final org.apache.spark.sql.classic.SparkSession session;
@@ -74,6 +86,11 @@ public final class Relations {
     constant = isConstant ? name : null;
   }
 
+  /** A relation of no rows, that what is held of others with these columns can take the place of. */
+  public void putNothing(String name, String columns) {
+    byName.put(name, Held.relation(StructType.fromDDL(columns).asNullable(), new ArrayList()));
+  }
+
   /** The rows of a relation. */
   public org.apache.spark.sql.Dataset get(String name) {
     return Dataset.ofRows(session, (LogicalPlan) byName.get(name));
@@ -96,8 +113,8 @@ public final class Relations {
    * @return aggregates of its rows as JSON; null, and no relation, where they are more than so many
    */
   public String hold(String name, String text, String measures, int most) throws ParseException {
-    KeptPlan kept = plans.get(key(text, measures));
-    Prepared prepared = kept == null || !kept.fits(byName) ? null : kept.prepared(session, byName);
+    KeptPlan kept = kept(text, measures);
+    Prepared prepared = kept == null ? null : kept.prepared(session, byName);
     LocalRelation held;
     SparkPlan run;
     if (prepared == null) {
@@ -119,16 +136,21 @@ public final class Relations {
 
   /** The analysed plan of a text, with its measures if there are any, over what the relations hold. */
   private LogicalPlan plan(String text, String measures) throws ParseException {
+    KeptPlan kept = kept(text, measures);
+    return kept == null ? analysed(parsed(text, measures), key(text, measures)) : kept.over(byName, constant);
+  }
+
+  /** The plan that is kept of a text, analysed now where none is that fits the relations; null where none can be. */
+  private KeptPlan kept(String text, String measures) throws ParseException {
     String key = key(text, measures);
     KeptPlan kept = plans.get(key);
-    LogicalPlan whole = null;
-    if (kept == null || !kept.fits(byName)) {
-      LogicalPlan parsed = parsed(text, measures);
-      whole = analysed(parsed, key);
-      kept = kept == null && plans.knows(key) || !Builtins.only(parsed) ? null : KeptPlan.of(whole, byName);
-      plans.put(key, kept);
+    if (kept == null ? plans.knows(key) : kept.fits(byName)) {
+      return kept;
     }
-    return kept == null ? whole : kept.over(byName, constant);
+    LogicalPlan parsed = parsed(text, measures);
+    kept = Builtins.only(parsed) ? KeptPlan.of(analysed(parsed, key), byName) : null;
+    plans.put(key, kept);
+    return kept;
   }
 
   private static String key(String text, String measures) {
@@ -163,13 +185,20 @@ public final class Relations {
     return new CollectMetrics(MEASURED, CollectionConverters.asScala(each).toSeq(), plan, WATCHED);
   }
 
+  /** What Spark's `createOrReplaceTempView` makes of a relation, without a command that is planned and run for it. */
+  private TemporaryViewRelation view(String name) {
+    LogicalPlan plan = (LogicalPlan) byName.get(name);
+    return ViewHelper$.MODULE$.createTemporaryViewRelation(
+        new TableIdentifier(name), session, true, NO_VIEW, Option.empty(), plan, plan, Nil$.MODULE$, Option.empty());
+  }
+
   /** The plan of what was parsed, as Spark makes it: over views of the relations named, there for the while. */
   private LogicalPlan analysed(LogicalPlan parsed, String named) {
     List made = new ArrayList();
     for (Iterator names = byName.keySet().iterator(); names.hasNext();) {
       String name = (String) names.next();
       if (named.contains(name)) {
-        get(name).createOrReplaceTempView(name);
+        session.sessionState().catalog().createTempView(name, view(name), true);
         made.add(name);
       }
     }
