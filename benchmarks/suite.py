@@ -3,11 +3,13 @@
 Each text of a suite's ``queries`` runs as it stands over streams, a file of each kind of event a step, until the
 streaming table is drained; and, without its STREAM and as views, over tables of the same events. Both must give the
 same rows. Where Spark's own Structured Streaming can do the same it runs beside ours, in append mode to Parquet with
-the state store of its default: the texts of ``spark`` where its words are others, else ours.
+the state store of its default, and with RocksDB where the query has state: the texts of ``spark`` where its words are
+others, else ours.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import tempfile
@@ -17,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import arguments, protocol, report
+from benchmarks.streaming import OURS, STORES
 from benchmarks.systems import Warehouse
 
-OURS, BATCH, SPARK = "warehouse", "batch", "Spark"
+BATCH, SPARK = "batch", "Spark"
+SYSTEMS = (OURS, *STORES, BATCH)
 _CREATED = re.compile(r"^CREATE STREAMING TABLE (\w+) AS\n(.*?);$", re.DOTALL | re.MULTILINE)
 
 
@@ -59,14 +63,18 @@ class Suite:
         }
         return {name: found[name] for name in sorted(found, key=lambda name: (len(name), name))}
 
-    def peers(self) -> dict[str, tuple[Block, ...]]:
-        """Return the queries as Spark can run them natively: those without windows or groups as they are."""
+    def peers(self, store: str) -> dict[str, tuple[Block, ...]]:
+        """Return the queries as Spark can run them natively with a state store: those without state as they are.
+
+        What has no state runs with the default store alone.
+        """
         plain = {
             name: blocks
             for name, blocks in self.queries().items()
             if len(blocks) == 1 and not re.search(r"GROUP BY|WINDOW", blocks[0].select)
         }
-        return plain | self.queries("spark")
+        texts = plain | self.queries("spark")
+        return {name: text for name, text in texts.items() if store == SPARK or text != plain.get(name)}
 
 
 def prepare(suite: Suite, system: Warehouse, folder: Path, count: int, files: int, streams: str = "default") -> None:
@@ -130,13 +138,16 @@ def dropped(system: Warehouse, blocks: tuple[Block, ...], streams: str = "defaul
         system.run(f"DROP {'TABLE' if block is blocks[-1] else 'VIEW'} {_batch(streams)}.{block.name}")
 
 
-def native(suite: Suite, system: Warehouse, blocks: tuple[Block, ...], folder: Path, place: Path) -> None:
-    """Run a query in Spark's own Structured Streaming, into Parquet files in ``place``.
+def native(
+    suite: Suite, system: Warehouse, blocks: tuple[Block, ...], folder: Path, place: Path, store: str = SPARK
+) -> None:
+    """Run a query in Spark's own Structured Streaming with a state store, into Parquet files in ``place``.
 
     Raises:
         pyspark.errors.PySparkException: Spark cannot run it.
     """
     spark: Any = system.spark.newSession()
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", STORES[store])
     for kind, columns in suite.schemas.items():
         frame = spark.readStream.schema(columns).option("maxFilesPerTrigger", "1").parquet(str(folder / kind))
         frame.withWatermark("at", suite.delay).createOrReplaceTempView(kind)
@@ -166,8 +177,9 @@ def main(suite: Suite, argv: list[str] | None = None) -> int:
         for turn in range(chosen.rounds):
             for name, blocks in asked.items():
                 acts = {OURS: lambda b=blocks: streamed(system, b), BATCH: lambda b=blocks: batched(system, b)}
-                if peer := suite.peers().get(name):
-                    acts[SPARK] = lambda b=peer: native(suite, system, b, folder, place)
+                for store in STORES:
+                    if peer := suite.peers(store).get(name):
+                        acts[store] = lambda b=peer, s=store: native(suite, system, b, folder, place, s)
                 for who, act in acts.items():
                     runs.append(protocol.timed(act, name, who, turn, system.process))
                     print(runs[-1], flush=True)
@@ -175,22 +187,33 @@ def main(suite: Suite, argv: list[str] | None = None) -> int:
                 dropped(system, blocks)
         system.close()
     report.keep(suite.name, told(runs, answers, chosen.events), runs)
+    took = {
+        who: [spread.median if (spread := protocol.counted(runs, name, who)) else math.nan for name in answers]
+        for who in SYSTEMS
+    }
+    report.bars(suite.name, f"{chosen.events:,} events", list(answers), took)
     return int(any(odd for _, odd in answers.values()))
 
 
 def told(runs: list[protocol.Run], answers: dict[str, tuple[int, int]], count: int) -> str:
-    """Return the table: what each query made, and thousands of events a second."""
-    lines = []
+    """Return the table: what each query made, thousands of events a second, and ours in multiples of the peers'."""
+    lines, counted = [], 0
+    peers = [who for who in SYSTEMS if who not in (OURS, BATCH)]
     for name, (rows, odd) in answers.items():
-        rates = {}
-        for who in (OURS, SPARK, BATCH):
-            spent = protocol.counted(runs, name, who)
-            rates[who] = count / spent.median / 1_000 if spent else None
-        shown = [f"{rate:,.0f}" if rate else "–" for rate in rates.values()]
-        multiple = f"{mine / theirs:.2f}" if (mine := rates[OURS]) and (theirs := rates[SPARK]) else "–"
-        lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown, multiple])
-    header = ["query", "rows", "as the batch", f"{OURS}, k events/s", SPARK, BATCH, f"× {SPARK}"]
-    return f"{count:,} events; medians of the counted rounds.\n\n{report.table(header, lines)}"
+        spans = {who: protocol.counted(runs, name, who) for who in SYSTEMS}
+        counted = len([r for r in runs if r.turn and (r.case, r.system) == (name, OURS)])
+        shown = [_rates(count, span) if span else "–" for span in spans.values()]
+        mine = spans[OURS]
+        multiples = [f"{span.median / mine.median:.2f}" if mine and (span := spans[who]) else "–" for who in peers]
+        lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown, *multiples])
+    header = ["query", "rows", "as the batch", f"{OURS}, k events/s", *SYSTEMS[1:], *(f"× {who}" for who in peers)]
+    return f"{count:,} events; the median (least–greatest) of {counted} rounds.\n\n{report.table(header, lines)}"
+
+
+def _rates(count: int, spent: protocol.Spread) -> str:
+    """Return thousands of events a second."""
+    median, least, greatest = (count / s / 1_000 for s in (spent.median, spent.greatest, spent.least))
+    return f"{median:,.0f} ({least:,.0f}–{greatest:,.0f})"
 
 
 def _batch(streams: str) -> str:

@@ -32,5 +32,6 @@ def test_streams_say_what_tables_say(engine: Engine, schema: str, tmp_path: Path
 
 @BOTH
 def test_every_peer_is_a_query(its: suite.Suite) -> None:
-    assert set(its.peers()) <= set(its.queries()) and its.peers()
+    for store in suite.STORES:
+        assert set(its.peers(store)) <= set(its.queries()) and its.peers(store)
     assert all(blocks and blocks[-1].name == name for name, blocks in its.queries().items())
