@@ -6,7 +6,7 @@ import sys
 BENCHMARKS = (
     "classics", "clustered", "copartition", "endpoint", "endurance", "faults", "first", "floor", "generate", "latency",
     "layouts", "loading", "memory", "nexmark", "pagerank", "pavlo", "recovery", "skew", "state", "stragglers",
-    "streaming", "tpch", "triggers", "udf_join", "video",
+    "streaming", "streams", "tpch", "triggers", "udf_join", "video",
 )  # fmt: skip
 
 if __name__ == "__main__":

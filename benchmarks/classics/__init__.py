@@ -5,7 +5,7 @@ frequent of them; windows slide by ten seconds here. Yahoo's: views only, looked
 ten seconds.
 
 Usage: ``python -m benchmarks classics [--events 1000000] [--files 5] [--rounds 2] [--only PATTERN]``. Writes
-``benchmarks/out/classics.{md,json}``.
+``benchmarks/out/classics.{md,json,svg}``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Of the suite's queries are missing q6, q9, q19 and q20 (bids ranked or joined on
 fails too), q10 (files by partition: what q0 is) and q12 (windows of processing time).
 
 Usage: ``python -m benchmarks nexmark [--events 1000000] [--files 5] [--rounds 2] [--only PATTERN]``. Writes
-``benchmarks/out/nexmark.{md,json}``.
+``benchmarks/out/nexmark.{md,json,svg}``.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ CASES = {
     "window without a time": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXED (SIZE INTERVAL 10 MINUTES)",
     "time of a wrong type": "SELECT team, count(*) FROM STREAM plays GROUP BY team WINDOW FIXED (score, SIZE INTERVAL 1 DAY)",
     "no such column": f"SELECT team,\n       sum(scoore)\nFROM STREAM plays\nGROUP BY team\n{WINDOW}",
+    "key of no type": f"SELECT coalesce(NULL, NULL) AS k, count(*) FROM STREAM plays GROUP BY k {WINDOW}",
     "no such time column": "SELECT count(*) FROM STREAM plays WINDOW FIXED (ats, SIZE INTERVAL 10 MINUTES)",
     "column not grouped": f"SELECT player, count(*) FROM STREAM plays GROUP BY team {WINDOW}",
     "no such stream": f"SELECT count(*) FROM STREAM play {WINDOW}",

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql.types import StructType
 
 from benchmarks import status
 from tests.statements import Rows, rows_of
+from warehouse.dataflow.state_columns import state_types
 from warehouse.engine import Engine
 from warehouse.streaming.steps import windowed
 
@@ -130,6 +132,40 @@ def test_steps_that_follow_each_other_are_analysed_and_compiled_once(
     assert found[0] > 10
     assert 0 in found[2:] and sum(found[2:]) <= 4, found
     assert kept[0] > 3 and len(set(kept[2:])) == 1, kept
+
+
+KEYS = {
+    "numbers": ("k % 3", "CAST(k AS DECIMAL(20, 3))", "CAST(k AS DOUBLE)"),
+    "others": ("CAST(k AS STRING)", "CAST('y' AS CHAR(3))", "DATE '2024-01-01'", "at", "k > 0", "NULL"),
+    "nested": ("named_struct('a`b', k, 'c', array(at))", "array(k)"),
+}
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+def test_the_texts_of_a_first_small_step_are_those_of_the_next(
+    rows: Rows, engine: Engine, schema: str, tmp_path: Path, keys: tuple[str, ...]
+) -> None:
+    """It has no state to merge its rows with, and reads one that has no rows."""
+    known = list[int]()
+    for step in range(3):
+        (tmp_path / f"{step}.json").write_text(json.dumps({"k": 1, "at": "2024-05-01T12:00:00Z"}) + "\n")
+        rows(
+            "REFRESH STREAMING TABLE t" if step else
+            f"CREATE STREAM s (k INT, at TIMESTAMP) USING json OPTIONS (path '{tmp_path}')"
+            " WATERMARK at DELAY OF INTERVAL 1 SECOND;"
+            f"CREATE STREAMING TABLE t AS SELECT {', '.join(f'{key} AS c{n}' for n, key in enumerate(keys))},"
+            " count(*) AS n, sum(k) AS total, max(at) AS latest, median(k) AS half FROM STREAM s"
+            f" GROUP BY {', '.join(f'c{n}' for n, _ in enumerate(keys))} WINDOW FIXED (at, SIZE INTERVAL 1 MINUTE)"
+            " TRIGGER EVERY ROW RETRACTING"
+        )  # fmt: skip
+        (entry,) = [made for made in engine.catalog.streaming_tables.all() if (made.schema, made.name) == (schema, "t")]
+        runner = engine.tables.feeds._feeds[entry.id].runner
+        known.append(runner.parts.plans.count)
+        columns = ", ".join(f"{name} {kind}" for name, kind in state_types(runner.state.query).items())
+        state = runner.state.all(engine.spark, runner.log.last())
+        assert state and state.schema == StructType.fromDDL(columns)
+    assert known[1:] == [known[0] + 1] * 2, "one more that takes panes back"
+    assert rows("SELECT n, total, half FROM t") == [{"n": 3, "total": 3, "half": 1.0}]
 
 
 @pytest.mark.soak

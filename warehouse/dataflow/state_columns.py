@@ -34,9 +34,10 @@ def state_columns(query: WindowedQuery) -> tuple[str, ...]:
 def state_types(query: WindowedQuery) -> dict[str, str]:
     """Return the types of the state's columns, in their order."""
     kinds = dict(zip(query.key_columns, query.keys, strict=True)) | content_types(query) | standing_types(query)
-    kinds |= {k.name: k.type for k in query.trigger_state}
-    kinds |= {"idx": "int", "dropped": "boolean", **dict.fromkeys(over_columns(query), "boolean")}
-    return {name: kinds.get(name, "bigint") for name in state_columns(query)}
+    kinds |= {p.name: p.type for p in query.pending} | {k.name: k.type for k in query.trigger_state}
+    kinds |= {"idx": "int", **dict.fromkeys(("ws", "we", "due_wm", "due_at", "step"), "bigint")}
+    kinds |= dict.fromkeys(("over", "dropped"), "boolean")
+    return {name: kinds[name] for name in state_columns(query)}
 
 
 def over_columns(query: WindowedQuery) -> tuple[str, ...]:

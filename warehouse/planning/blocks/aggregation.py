@@ -124,7 +124,10 @@ def _refuse_bounds_in_aggregates(scope: Scope, found: list[scan.FoundCall], boun
 
 
 def _keys(scope: Scope, found: list[scan.FoundCall], bounds: Bounds) -> list[Span]:
-    """Return where the key expressions are: ordinals and aliases looked up, the window's own bounds left out."""
+    """Return where the key expressions are: ordinals and aliases looked up, the window's own bounds left out.
+
+    So is NULL, which tells no rows apart and has no type to be kept or compared by.
+    """
     block, text, said = scope.block, scope.text, scope.said()
     wanted = block.group_by
     if block.grouping_sets:  # GROUP BY ALL
@@ -132,7 +135,7 @@ def _keys(scope: Scope, found: list[scan.FoundCall], bounds: Bounds) -> list[Spa
     keys: dict[tuple[str, ...], Span] = {}
     for span in wanted:
         place = _meant(scope, span)
-        if not bounds.places(text.words(place)):
+        if not bounds.places(text.words(place)) and place.of(text.text).upper() != "NULL":
             keys.setdefault(said(place), place)
     return list(keys.values())
 

@@ -241,7 +241,7 @@ def _checked(
     if time:
         check_time(scope.text, time, types[at])
     for key, column in zip(plain.keys, types, strict=False):
-        if column.type.startswith("map<") or column.type == "variant":
+        if column.type.startswith("map<") or column.type in ("variant", "void"):
             fail("WAREHOUSE_KEY_TYPE", key, type=column.type)
     name, expression = columns[at]
     return (*columns[:at], (name, as_timestamp(expression, types[at].type)), *columns[at + 1 :])
