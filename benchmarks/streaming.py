@@ -36,14 +36,13 @@ from benchmarks.protocol import WrongAnswer
 from benchmarks.report import bars, keep
 from warehouse.engine import Engine
 
-SCHEMA = "key BIGINT, value INT, at TIMESTAMP"
+SCHEMA, DELAY = "key BIGINT, value INT, at TIMESTAMP", "10 seconds"
 STORES = {
     "Spark": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "Spark, RocksDB": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 OURS = "warehouse"
 SYSTEMS = (OURS, *STORES, *(flink.SYSTEMS if flink.PYTHON.exists() else ()))
-FLINK_EVENTS = "`key` BIGINT, `value` INT, `at` TIMESTAMP(3), WATERMARK FOR `at` AS `at` - INTERVAL '10' SECOND"
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def peer(engine: Engine, case: Case, landing: Path, place: Path, store: str) -> 
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", store)
     frame = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").parquet(str(landing))
     counted = (
-        frame.withWatermark("at", "10 seconds")
+        frame.withWatermark("at", DELAY)
         .groupBy(F.expr(case.peer).alias("w"), "key")
         .agg(F.count("*").alias("n"), F.sum("value").alias("total"), F.max("value").alias("most"))
     )
@@ -167,14 +166,13 @@ def in_flink(
     Raises:
         WrongAnswer: not every row was counted.
     """
-    select = f"""SELECT `key`, count(*), sum(CAST(`value` AS BIGINT)), max(`value`), window_start
+    select = f"""SELECT `key`, count(*) AS n, sum(CAST(`value` AS BIGINT)) AS total, max(`value`) AS most, window_start
         FROM TABLE({case.flink}) GROUP BY `key`, window_start, window_end"""
-    columns = "`key` BIGINT, n BIGINT, total BIGINT, most INT, window_start TIMESTAMP(3)"
-    seconds = process.run(flink.Query(FLINK_EVENTS, columns, select), landing, system, place)
+    seconds = process.run({"events": flink.Source.events(landing, SCHEMA, DELAY)}, select, system, place)
     if system == flink.HEAP:
         return seconds, 0
     panes, counted = engine.spark.read.parquet(str(place / "out")).selectExpr("count(*)", "sum(n)").first()
-    shutil.rmtree(place)
+    flink.clear(place)
     if counted != rows * case.copies:
         raise WrongAnswer(f"{case.name}, {system}: {counted} rows were counted, not {rows * case.copies}")
     return seconds, panes
@@ -209,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
             list(
                 engine.run(
                     f"CREATE STREAM events{number} ({SCHEMA}) USING parquet OPTIONS (path '{landing}',"
-                    " maxFilesPerTrigger '1') WATERMARK at DELAY OF INTERVAL 10 SECONDS"
+                    f" maxFilesPerTrigger '1') WATERMARK at DELAY OF INTERVAL {DELAY}"
                 )
             )
         for turn in range(chosen.rounds + 1):

@@ -1,10 +1,12 @@
-"""A suite of streaming queries in our SQL: as streaming tables, as batches over the same events, and natively in Spark.
+"""A suite of streaming queries in our SQL: as streaming tables, as batches over the same events, and in its peers.
 
 Each text of a suite's ``queries`` runs as it stands over streams, a file of each kind of event a step, until the
 streaming table is drained; and, without its STREAM and as views, over tables of the same events. Both must give the
 same rows. Where Spark's own Structured Streaming can do the same it runs beside ours, in append mode to Parquet with
 the state store of its default, and with RocksDB where the query has state: the texts of ``spark`` where its words are
-others, else ours.
+others, else ours. Flink SQL (``benchmarks.flink``), where it is installed, runs the texts of ``flink`` in a process of
+its own, durably, over the same events in two files a kind (``benchmarks.streaming`` tells why); it must write as many
+rows as we do.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import arguments, protocol, report
+from benchmarks import arguments, files, flink, protocol, report
 from benchmarks.streaming import OURS, STORES
 from benchmarks.systems import Warehouse
 
 BATCH, SPARK = "batch", "Spark"
-SYSTEMS = (OURS, *STORES, BATCH)
+SYSTEMS = (OURS, *STORES, *((flink.DURABLE,) if flink.PYTHON.exists() else ()), BATCH)
 _CREATED = re.compile(r"^CREATE STREAMING TABLE (\w+) AS\n(.*?);$", re.DOTALL | re.MULTILINE)
 
 
@@ -40,7 +43,7 @@ class Suite:
     """Queries and the events they are over.
 
     Attributes:
-        name: of the benchmark. told: what it is, in a line. folder: of ``queries``, and ``spark``.
+        name: of the benchmark. told: what it is, in a line. folder: of ``queries``, ``spark`` and ``flink``.
         schemas: by each kind of event its columns, one of them ``at``.
         write: writes the events as Parquet into a folder, in a folder for each kind: so many of them, in so many files
             of each kind, in the order of time.
@@ -159,54 +162,116 @@ def native(
     shutil.rmtree(place)
 
 
+def sources(suite: Suite, system: Warehouse, folder: Path, place: Path) -> dict[str, flink.Source]:
+    """Write the events of a folder's files, and the suite's tables, as Flink reads them; return them by their names.
+
+    Each kind of event has two files in ``place``, of the even rows and the odd ones, each in the order of time.
+    """
+    found = {}
+    for kind, columns in suite.schemas.items():
+        ordered = system.spark.read.parquet(str(folder / kind)).coalesce(1).sortWithinPartitions("at")
+        numbered = ordered.selectExpr("*", "monotonically_increasing_id() AS number")
+        for half in range(2):
+            files.write(numbered.where(f"number % 2 = {half}").drop("number"), place / kind / f"{half}.parquet")
+        found[kind] = flink.Source.events(place / kind, columns, suite.delay)
+    for table, select in suite.tables.items():
+        frame = system.spark.sql(select)
+        files.write(frame.coalesce(1), place / table / "0.parquet")
+        columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in frame.schema)
+        found[table] = flink.Source.lookup(place / table, columns)
+    return found
+
+
+def in_flink(
+    process: flink.Flink, over: Mapping[str, flink.Source], blocks: tuple[Block, ...], place: Path
+) -> tuple[float, int]:
+    """Run a query in Flink; return its seconds, and how many rows it wrote."""
+    *views, answer = blocks
+    seconds = process.run(over, answer.select, flink.DURABLE, place, {view.name: view.select for view in views})
+    rows = flink.written(place)
+    flink.clear(place)
+    return seconds, rows
+
+
 def main(suite: Suite, argv: list[str] | None = None) -> int:
     """Run everything, compare, print the table and write it down; return 1 where an answer was wrong."""
     parser = arguments.parser(suite.name, suite.told)
     parser.add_argument("--events", type=int, default=1_000_000, help="of all kinds together")
     parser.add_argument("--files", type=int, default=5, help="of each kind; a step each")
     parser.add_argument("--only", default="", help="only the queries whose name matches this pattern")
+    parser.add_argument(
+        "--systems", default="|".join(SYSTEMS), help=f"whom to run, separated by bars; {OURS} and {BATCH} always run"
+    )
     parser.set_defaults(rounds=2)
     chosen = parser.parse_args(argv)
+    if unknown := set(chosen.systems.split("|")) - set(SYSTEMS):
+        parser.error(f"there are {', '.join(SYSTEMS)}, and not {', '.join(unknown)}")
+    systems = [who for who in SYSTEMS if who in (OURS, BATCH, *chosen.systems.split("|"))]
     asked = {name: blocks for name, blocks in suite.queries().items() if re.fullmatch(chosen.only or ".*", name)}
-    runs, answers = list[protocol.Run](), dict[str, tuple[int, int]]()
-    with tempfile.TemporaryDirectory() as scratch:
+    runs, answers, wrote = list[protocol.Run](), dict[str, tuple[int, int]](), dict[str, int]()
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        flink.Flink() if flink.DURABLE in systems else nullcontext() as process,
+    ):
         folder, place = Path(scratch, "events"), Path(scratch, "peer")
         folder.mkdir()
         system = Warehouse.open(Path(scratch, "warehouse"))
         prepare(suite, system, folder, chosen.events, chosen.files)
+        over = sources(suite, system, folder, Path(scratch, "flink")) if process else {}
         for turn in range(chosen.rounds):
             for name, blocks in asked.items():
                 acts = {OURS: lambda b=blocks: streamed(system, b), BATCH: lambda b=blocks: batched(system, b)}
                 for store in STORES:
-                    if peer := suite.peers(store).get(name):
+                    if store in systems and (peer := suite.peers(store).get(name)):
                         acts[store] = lambda b=peer, s=store: native(suite, system, b, folder, place, s)
                 for who, act in acts.items():
                     runs.append(protocol.timed(act, name, who, turn, system.process))
                     print(runs[-1], flush=True)
                 answers[name] = difference(system, blocks)
+                if process and (peer := suite.queries("flink").get(name)):
+                    busy = protocol.cpu_seconds(process.jvm)
+                    seconds, rows = in_flink(process, over, peer, place)
+                    busy = protocol.cpu_seconds(process.jvm) - busy
+                    runs.append(protocol.Run(name, flink.DURABLE, turn, seconds, busy))
+                    print(runs[-1], flush=True)
+                    if rows != answers[name][0]:
+                        wrote[name] = rows
                 dropped(system, blocks)
         system.close()
-    report.keep(suite.name, told(runs, answers, chosen.events), runs)
+    report.keep(suite.name, told(runs, answers, chosen.events, systems, wrote), runs)
     took = {
         who: [spread.median if (spread := protocol.counted(runs, name, who)) else math.nan for name in answers]
-        for who in SYSTEMS
+        for who in systems
     }
     report.bars(suite.name, f"{chosen.events:,} events", list(answers), took)
     return int(any(odd for _, odd in answers.values()))
 
 
-def told(runs: list[protocol.Run], answers: dict[str, tuple[int, int]], count: int) -> str:
-    """Return the table: what each query made, thousands of events a second, and ours in multiples of the peers'."""
+def told(
+    runs: list[protocol.Run],
+    answers: dict[str, tuple[int, int]],
+    count: int,
+    systems: list[str],
+    wrote: Mapping[str, int],
+) -> str:
+    """Return the table: what each query made, thousands of events a second, and ours in multiples of the peers'.
+
+    Args:
+        runs: of all. answers: by query its rows, and those in which streams and tables differ.
+        count: of the events. systems: who ran. wrote: the rows of Flink's where there were not as many.
+    """
     lines, counted = [], 0
-    peers = [who for who in SYSTEMS if who not in (OURS, BATCH)]
+    peers = [who for who in systems if who not in (OURS, BATCH)]
     for name, (rows, odd) in answers.items():
-        spans = {who: protocol.counted(runs, name, who) for who in SYSTEMS}
+        spans = {who: protocol.counted(runs, name, who) for who in systems}
         counted = len([r for r in runs if r.turn and (r.case, r.system) == (name, OURS)])
-        shown = [_rates(count, span) if span else "–" for span in spans.values()]
+        shown = {who: _rates(count, span) if span else "–" for who, span in spans.items()}
+        if name in wrote:
+            shown[flink.DURABLE] += f", rows: {wrote[name]:,}"
         mine = spans[OURS]
         multiples = [f"{span.median / mine.median:.2f}" if mine and (span := spans[who]) else "–" for who in peers]
-        lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown, *multiples])
-    header = ["query", "rows", "as the batch", f"{OURS}, k events/s", *SYSTEMS[1:], *(f"× {who}" for who in peers)]
+        lines.append([name, f"{rows:,}", "yes" if not odd else f"NO: {odd:,} rows", *shown.values(), *multiples])
+    header = ["query", "rows", "as the batch", f"{OURS}, k events/s", *systems[1:], *(f"× {who}" for who in peers)]
     return f"{count:,} events; the median (least–greatest) of {counted} rounds.\n\n{report.table(header, lines)}"
 
 
