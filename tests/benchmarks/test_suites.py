@@ -35,3 +35,10 @@ def test_every_peer_is_a_query(its: suite.Suite) -> None:
     for store in suite.STORES:
         assert set(its.peers(store)) <= set(its.queries()) and its.peers(store)
     assert all(blocks and blocks[-1].name == name for name, blocks in its.queries().items())
+
+
+@BOTH
+def test_every_text_of_flink_is_a_query(its: suite.Suite) -> None:
+    texts = its.queries("flink")
+    assert texts and set(texts) <= set(its.queries())
+    assert all(blocks and blocks[-1].name == name for name, blocks in texts.items())
