@@ -128,10 +128,10 @@ def main(arguments: list[str] | None = None) -> int:
                         )
                     )
                     for system in systems:
-                        if system != OURS and keys > chosen.peer_keys:
-                            continue
                         if system == OURS:
                             found = ours(engine, folder.name, chosen.window)
+                        elif keys > chosen.peer_keys:
+                            continue
                         else:
                             place = scratch / f"{folder.name}_{len(runs)}"
                             found = peer(engine, folder, place, STORES[system], chosen.window)
