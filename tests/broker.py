@@ -92,6 +92,10 @@ class Broker:
     def drop(self, topic: str) -> None:
         for done in self.admin.delete_topics([topic]).values():
             done.result()
+        deadline = time.monotonic() + 120
+        while topic in self.admin.list_topics(timeout=5).topics:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
     def send(self, topic: str, *values: Any, partition: int = 0, **fields: Any) -> None:
         """Send records; what is neither bytes nor None is written as JSON."""

@@ -77,9 +77,11 @@ def schema(engine: Engine) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Return the one engine of this test run: starting a JVM for each test would take longer than the tests."""
+    from tests import connector
     from warehouse.engine import Engine
 
-    with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", UNDISTURBED) as started:
+    settings = UNDISTURBED | connector.settings()
+    with Engine.open(tmp_path_factory.mktemp("engine") / "warehouse", settings) as started:
         ENGINES.append(started)
         yield started
         ENGINES.remove(started)

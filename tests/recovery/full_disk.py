@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import connector
 from tests.broker import Broker
 from tests.recovery.scenery import TOPIC
 from tests.statements import rows_of
@@ -162,14 +163,15 @@ def main(act: str, disk: Path, data: Path, times: int, seed: int, servers: str) 
         draft.rename(data / f"{number:02}.json")
         broker.transaction(TOPIC, *map(str.encode, lines(number)))
 
-    broker = Broker(servers)
+    broker, dice = Broker(servers), random.Random(seed)
     options = {
         "s": f"json OPTIONS (path '{data}', maxFilesPerTrigger '1')",
         "k": f"kafka OPTIONS (kafka.bootstrap.servers '{servers}', subscribe '{TOPIC}', value.format 'json',"
+        f" reader '{dice.choice(connector.readers())}',"
         f" maxOffsetsPerTrigger '{len(lines(0)) + 1}')",
     }
     tables = {stream: f"t_{stream}" for stream in options}
-    with Engine.open(disk / "warehouse") as engine:
+    with Engine.open(disk / "warehouse", connector.settings()) as engine:
         arrive(0)
         for stream, table in tables.items():
             rows_of(
@@ -178,7 +180,7 @@ def main(act: str, disk: Path, data: Path, times: int, seed: int, servers: str) 
                 f"CREATE STREAMING TABLE {table} AS {QUERY.format(stream, -1)} TRIGGER EVERY 1 ROWS RETRACTING"
                 " ALLOWED LATENESS INTERVAL 1 SECOND",
             )
-        life = Life(engine, disk, random.Random(seed), tables, arrive)
+        life = Life(engine, disk, dice, tables, arrive)
         once = life.refreshed if act == "refresh" else life.run_on
         full = Counter(reached for number in range(1, times + 1) for reached in once(number))
         for table in tables.values():

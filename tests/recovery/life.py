@@ -2,7 +2,7 @@
 
 ``python -m tests.recovery.life refresh|run|compare|judge FOLDER [TABLE …]``: ``FOLDER/data`` holds the files,
 ``FOLDER/house`` the warehouse, and ``FOLDER/broker``, where there is one, the address of a broker: some of the tables
-read from it then, one sends its panes to it, and one is distributed.
+read from it then, by both readers, one sends its panes to it, and one is distributed.
 
 ``refresh`` touches ``FOLDER/refreshing`` before its first REFRESH and ``FOLDER/refreshed`` after the last one. ``run``
 touches ``FOLDER/refreshing`` when the tables run on, and lets them until it is killed. ``compare`` refreshes, does the
@@ -25,17 +25,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from tests import connector
 from tests.recovery.scenery import (
+    READ_BY,
     SMALL,
     SPREAD,
     TABLES,
-    TOPIC,
     compared,
     differences,
     sent,
     stream,
     table,
     topic_stream,
+    topic_streams,
 )
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -44,12 +46,13 @@ from warehouse.streaming.delta import upkeep
 from warehouse.streaming.kafka import client as kafka_client
 from warehouse.streaming.state import slices, state
 
+SETTINGS = SMALL | connector.settings()
 CLOCK = ("_emitted_at", "_at")
 ONE_FILE_A_STEP = ", maxFilesPerTrigger '1'"
 
 
 def refresh(root: Path, names: list[str]) -> None:
-    with Engine.open(root / "house", SMALL) as engine:
+    with Engine.open(root / "house", SETTINGS) as engine:
         _make(engine, root, "s")
         (root / "refreshing").touch()
         for name in names:
@@ -60,7 +63,7 @@ def refresh(root: Path, names: list[str]) -> None:
 def run(root: Path, names: list[str]) -> None:
     """Let the tables run on; what piles up is put together so often that each kind of write comes within seconds."""
     state.MOST_DELTAS, slices.MOST_FOLDERS, log.LOOSE, upkeep.STEPS = 1, 0, 3, 2
-    with Engine.open(root / "house", SMALL) as engine:
+    with Engine.open(root / "house", SETTINGS) as engine:
         _make(engine, root, "s")
         for name in names:
             rows_of(engine, f"START STREAMING TABLE {name}_s EVERY INTERVAL 1 SECOND")
@@ -73,7 +76,7 @@ def run(root: Path, names: list[str]) -> None:
 
 
 def judge(root: Path, names: list[str], last: bool = True) -> None:
-    with Engine.open(root / "house", SMALL) as engine:
+    with Engine.open(root / "house", SETTINGS) as engine:
         _make(engine, root, "u")
         for twin in "su":
             for name in names:
@@ -81,7 +84,9 @@ def judge(root: Path, names: list[str], last: bool = True) -> None:
         alike = [name for name in names if name != "over"]
         found = [*differences(engine, alike, CLOCK), *_of_steps(engine, alike), *_of_bad_rows(engine, "{}")]
         if servers := _servers(root):
-            found += [*_of_bad_rows(engine, TOPIC + "_{}"), *_of_partitions(engine), *_of_what_was_sent(servers)]
+            for reader in READ_BY.values():
+                found += _of_bad_rows(engine, topic_stream(reader, "{}"))
+            found += [*_of_partitions(engine), *_of_what_was_sent(servers)]
         if "over" in names:
             found += [*_of_bad_rows(engine, "plain_{}"), *(_of_over(engine) if last else ())]
         read = rows_of(engine, "SELECT sum(rows_in) AS n FROM stream_progress('plain_s')")[0]["n"]
@@ -145,7 +150,7 @@ def _make(engine: Engine, root: Path, twin: str) -> None:
     servers = _servers(root)
     made = {twin: stream(twin, root / "data", ONE_FILE_A_STEP)}
     if servers:
-        made[f"{TOPIC}_{twin}"] = topic_stream(twin, servers)
+        made |= topic_streams(twin, servers)
     made |= {f"{n}_{twin}": table(n, twin, servers) for n in TABLES}
     for name, text in made.items():
         if name not in known:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests import connector
 from tests.statements import rows_of
 
 SMALL = {"memory": "1g", "cores": "2", "spark.sql.shuffle.partitions": "1"}
@@ -42,25 +43,34 @@ def stream(name: str, data: Path, options: str = "") -> str:
     )
 
 
-FROM_KAFKA = ("sessions", "plain", "over")
-"""Those tables that read the topic, where there is one; ``over`` by way of ``plain``."""
+READ_BY = {"sessions": "python", "plain": "spark"}
+"""Where there is a broker: the tables that read the topic (and ``over``, by way of ``plain``), and by which reader."""
 TOPIC = "readings"
 SENT_ON, SPREAD = "fixed", "sliding"
 """Where there is a broker: the table whose panes are sent on to it, and the one whose panes are distributed."""
 
 
-def topic_stream(twin: str, servers: str) -> str:
-    """Return what makes the stream of the topic: a step takes what one call of ``send`` has sent."""
-    return (
-        f"CREATE STREAM {TOPIC}_{twin} (k STRING, v INT, x DOUBLE, ts TIMESTAMP) USING kafka OPTIONS"
-        f" (kafka.bootstrap.servers '{servers}', subscribe '{TOPIC}', value.format 'json',"
-        f" maxOffsetsPerTrigger '{len(records(0)) + 1}') WATERMARK ts DELAY OF INTERVAL 10 SECONDS"
-    )
+def topic_streams(twin: str, servers: str) -> dict[str, str]:
+    """Return what makes the streams of the topic, by name: a step takes what one call of ``send`` has sent."""
+    made = {}
+    for reader in READ_BY.values():
+        there = reader if reader in connector.readers() else "python"
+        made[topic_stream(reader, twin)] = (
+            f"CREATE STREAM {topic_stream(reader, twin)} (k STRING, v INT, x DOUBLE, ts TIMESTAMP) USING kafka OPTIONS"
+            f" (kafka.bootstrap.servers '{servers}', subscribe '{TOPIC}', value.format 'json', reader '{there}',"
+            f" maxOffsetsPerTrigger '{len(records(0)) + 1}') WATERMARK ts DELAY OF INTERVAL 10 SECONDS"
+        )
+    return made
+
+
+def topic_stream(reader: str, twin: str) -> str:
+    """Return the name of the topic's stream for a reader."""
+    return f"{TOPIC}_{reader}_{twin}"
 
 
 def table(name: str, twin: str, servers: str | None = None) -> str:
-    """Return what makes a table: over files, or as ``FROM_KAFKA``, ``SENT_ON`` and ``SPREAD`` say."""
-    source = f"{TOPIC}_{twin}" if servers and name in FROM_KAFKA else twin
+    """Return what makes a table: over files, or as ``READ_BY``, ``SENT_ON`` and ``SPREAD`` say."""
+    source = topic_stream(READ_BY[name], twin) if servers and name in READ_BY else twin
     query, properties = TABLES[name].format(s=source, u=twin), ""
     if servers and name == SENT_ON:
         properties = f" TBLPROPERTIES ('kafka.bootstrap.servers' = '{servers}', 'kafka.topic' = '{sent(twin)}')"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import broker as brokers
+from tests import connector
 from tests.statements import Rows
 from tests.streaming.test_pace import wait_until
 from warehouse.errors import WarehouseError
@@ -37,12 +38,20 @@ def topic(broker: brokers.Broker) -> str:
     return broker.topic(f"topic{next(NUMBERS)}")
 
 
+@pytest.fixture(params=["python", "spark"])
+def reader(request: pytest.FixtureRequest) -> str:
+    if request.param not in connector.readers():
+        pytest.skip("the jars of Spark's connector could not be fetched")
+    return request.param
+
+
 @pytest.fixture
-def made(broker: brokers.Broker, rows: Rows) -> Callable[..., None]:
+def made(broker: brokers.Broker, rows: Rows, reader: str) -> Callable[..., None]:
     """Return ``made(columns, options)``: the stream ``k`` with these."""
 
     def make(columns: str, replace: bool = False, **options: str) -> None:
-        given = {"kafka.bootstrap.servers": broker.servers} | {k.replace("_", "."): v for k, v in options.items()}
+        given = {"kafka.bootstrap.servers": broker.servers, "reader": reader}
+        given |= {k.replace("_", "."): v for k, v in options.items()}
         listed = ", ".join(f"{name} '{value}'" for name, value in given.items())
         rows(f"CREATE {'OR REPLACE ' if replace else ''}STREAM k {columns} USING kafka OPTIONS ({listed})")
 
@@ -70,14 +79,15 @@ def test_json_with_broken_values_in_bounded_steps(broker, topic, made, rows):
 
 
 def test_records_as_they_are_and_a_topic_that_comes_late(broker, made, rows):
-    made("", subscribePattern="late[0-9]+", includeHeaders="true")
+    late = f"late{next(NUMBERS)}"
+    made("", subscribePattern=f"{late[:-1]}[{late[-1]}]", includeHeaders="true")
     rows("CREATE STREAMING TABLE t AS SELECT * FROM STREAM k")
     assert rows("SELECT * FROM t") == []
-    broker.send(broker.topic("late7"), b"\x00\xff", key=b"k", headers=[("h", b"1"), ("h", None)], timestamp=1_000)
+    broker.send(broker.topic(late), b"\x00\xff", key=b"k", headers=[("h", b"1"), ("h", None)], timestamp=1_000)
     rows("REFRESH STREAMING TABLE t")
     headers = [{"key": "h", "value": b"1"}, {"key": "h", "value": None}]
     (found,) = rows("SELECT * EXCEPT (timestamp), unix_millis(timestamp) AS at FROM t")
-    assert tuple(found.values()) == (b"k", b"\x00\xff", "late7", 0, 0, 0, headers, 1_000)
+    assert tuple(found.values()) == (b"k", b"\x00\xff", late, 0, 0, 0, headers, 1_000)
     rows("REFRESH STREAMING TABLE t")
     assert len(rows("SELECT * FROM t")) == 1
 
@@ -220,6 +230,60 @@ def test_offsets_that_are_lost(broker, topic, made, rows):
     ]
 
 
+@pytest.mark.skipif(not ALL, reason="ORACLE_ALL=1 takes all that a broker can do")
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_topics_that_go_or_are_made_again(broker, topic, made, rows, goes_on):
+    other, options = broker.topic(f"{topic}-other"), {"value_format": "json", "failOnDataLoss": str(not goes_on)}
+    gone, again = f"{other}-0: everything after 1", f"{other}-0: everything after 0"
+    broker.send(topic, {"a": 1})
+    broker.send(other, {"a": 2}, {"a": 3})
+    made("(a INT)", subscribe=f"{topic},{other},{topic}-none", **options)
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    broker.drop(other)
+    broker.send(topic, {"a": 4})
+    if goes_on:
+        rows("REFRESH STREAMING TABLE t")
+    else:
+        with pytest.raises(WarehouseError, match=rf"KAFKA_OFFSETS_LOST\].*\({gone}\)"):
+            rows("REFRESH STREAMING TABLE t")
+    broker.topic(other)
+    broker.send(other, {"a": 5})
+    if not goes_on:
+        with pytest.raises(WarehouseError, match=rf"KAFKA_OFFSETS_LOST\].*\({again}\)"):
+            rows("REFRESH STREAMING TABLE t")
+        assert rows("SELECT * FROM bad_rows('k')") == []
+        made("(a INT)", replace=True, subscribe=f"{topic},{other}", **options | {"failOnDataLoss": "false"})
+    rows("REFRESH STREAMING TABLE t")
+    broker.send(other, {"a": 6})
+    rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT a FROM t ORDER BY a")) == [(a,) for a in (1, 2, 3, 4, *([5] if goes_on else []), 6)]
+    told = values(rows("SELECT _record, _why, _position FROM bad_rows('k')"))
+    at = 2 if goes_on else 1
+    assert told == [("lost: the topic was made again", "OFFSETS_LOST", f"{other}-0@{at}")]
+
+
+@pytest.mark.skipif(not ALL, reason="ORACLE_ALL=1 takes all that a broker can do")
+def test_where_a_table_and_a_query_start(broker, topic, made, rows):
+    broker.partitions(topic, 3)
+    for partition in range(3):
+        broker.send(topic, *({"a": 10 * partition + number} for number in range(4)), partition=partition)
+    broker.send(broker.topic(f"{topic}-more"), {"a": 100})
+    broker.forget(topic, before=2, partition=1)
+    starts = json.dumps({topic: {"0": 3, "2": -1}, "none": {"0": 5}})
+    made("(a INT)", subscribePattern=topic, value_format="json", startingOffsets=starts)
+    rows("CREATE STREAMING TABLE t AS SELECT a FROM STREAM k")
+    broker.send(topic, {"a": 24}, partition=2)
+    rows("REFRESH STREAMING TABLE t")
+    for relation in ("t", "STREAM k"):
+        expected = [(3,), (12,), (13,), (24,)] if relation == "t" else [(3,), (12,), (13,)]
+        assert values(rows(f"SELECT a FROM {relation} ORDER BY a")) == expected
+    starts = json.dumps({topic: {"1": 0}})
+    made("(a INT)", replace=True, subscribe=topic, value_format="json", startingOffsets=starts)
+    assert values(rows("SELECT count(*), min(a) FILTER (WHERE a >= 10) FROM STREAM k")) == [(11, 12)]
+    with pytest.raises(WarehouseError, match=rf"KAFKA_OFFSETS_LOST\].*\({topic}-1: 0 to 1\)"):
+        rows("CREATE STREAMING TABLE u AS SELECT a FROM STREAM k; REFRESH STREAMING TABLE u")
+
+
 def test_records_that_go_while_a_step_is_read(broker, topic):
     config = kafka_client.configuration({"kafka.bootstrap.servers": broker.servers})
     broker.send(topic, *range(6))
@@ -277,8 +341,9 @@ def received(broker: brokers.Broker, topic: str) -> list[tuple[str, str, int]]:
 
 
 @pytest.mark.soak
-def test_a_broker_that_does_not_answer_and_one_that_refuses_its_settings(made):
-    with pytest.raises(WarehouseError, match=r"KAFKA_UNREACHABLE.*127.0.0.1:1 .*Connection refused"):
+def test_a_broker_that_does_not_answer_and_one_that_refuses_its_settings(made, reader):
+    why = {"python": "Connection refused", "spark": "Timed out"}[reader]
+    with pytest.raises(WarehouseError, match=rf"KAFKA_UNREACHABLE.*127.0.0.1:1 .*{why}"):
         made("", kafka_bootstrap_servers="127.0.0.1:1", subscribe="t")
     with pytest.raises(WarehouseError, match=r'KAFKA_CONFIGURATION.*"kafkaesque"'):
         made("", subscribe="t", kafka_kafkaesque="1")

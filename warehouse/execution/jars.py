@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,18 +19,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from warehouse.errors import WarehouseError, fail
 from warehouse.execution import java
 
-PACKAGES = (("io.delta", "delta-spark_4.2_2.13", "4.4.0"),)
 
-# Everything else that Delta names is in PySpark already, often newer, and must not stand on the class path twice.
-ORGANISATIONS = ("io.delta", "io.unitycatalog")
+class Package(NamedTuple):
+    """What Maven's repositories know a jar by; as text ``group:artifact:version``."""
+
+    group: str
+    artifact: str
+    version: str
+
+    def __str__(self) -> str:
+        return ":".join(self)
+
+
+Packages = tuple[Package, ...]
+
+PACKAGES: Packages = (Package("io.delta", "delta-spark_4.2_2.13", "4.4.0"),)
+"""Ours; a user's own are those of the setting ``spark.jars.packages``."""
 
 MANIFEST = "manifest.json"
 
 _LOADED_MOST = ("hadoop-client-api", "scala-library", "spark-")
+
+_VERSION = re.compile(r"-\d[^-]*(?:-[^-]*)?\.jar$")
 
 _SETTINGS = """<ivysettings>
   <settings defaultResolver="central"/>
@@ -54,29 +70,29 @@ def spark_home() -> Path:
     return Path(spec.origin).parent
 
 
-def ensure() -> list[Path]:
-    """Return our jars, in a fixed order; fetch them first when this machine has none yet.
+def ensure(packages: Packages = PACKAGES) -> list[Path]:
+    """Return the jars of packages and of what they need, in a fixed order; fetch what this machine does not have yet.
 
     Raises:
-        WarehouseError: they are missing and could not be fetched, or ``WAREHOUSE_JARS`` holds none.
+        WarehouseError: they are missing and could not be fetched, or ``WAREHOUSE_JARS`` holds none of ours.
     """
-    found = installed()
+    found = installed(packages)
     if found is not None:
         return found
-    if os.environ.get("WAREHOUSE_JARS"):
-        fail("WAREHOUSE_JARS_MISSING", folder=os.environ["WAREHOUSE_JARS"], packages=_coordinates())
+    if override := _override(packages):
+        fail("WAREHOUSE_JARS_MISSING", folder=override, packages=_coordinates(packages))
     home = next((parent for parent in _homes() if _writable(parent)), None)
     if home is None:
         fail("WAREHOUSE_JARS_UNWRITABLE", folders=", ".join(str(parent) for parent in _homes()))
-    print(f"warehouse: fetching {_coordinates()} (once, 13 MB) …", file=sys.stderr, flush=True)
-    _publish(home)
-    return installed() or fail("WAREHOUSE_JARS_UNWRITABLE", folders=str(home))
+    print(f"warehouse: fetching {_coordinates(packages)} (once) …", file=sys.stderr, flush=True)
+    _publish(home, packages)
+    return installed(packages) or fail("WAREHOUSE_JARS_UNWRITABLE", folders=str(home))
 
 
-def installed() -> list[Path] | None:
-    """Return our jars when they are there and whole, else None. Reads sizes only."""
-    override = os.environ.get("WAREHOUSE_JARS")
-    folders = [Path(override)] if override else [home / _name() for home in _homes()]
+def installed(packages: Packages = PACKAGES) -> list[Path] | None:
+    """Return the jars of packages when they are there and whole, else None. Reads sizes only."""
+    override = _override(packages)
+    folders = [Path(override)] if override else [home / _name(packages) for home in _homes()]
     for folder in folders:
         jars = _listed(folder)
         if jars:
@@ -121,12 +137,17 @@ def _homes() -> list[Path]:
     return [*homes, cache / "warehouse" / "jars"]
 
 
-def _name() -> str:
-    return "+".join(f"{artifact}-{version}" for _, artifact, version in PACKAGES)
+def _override(packages: Packages) -> str | None:
+    """Return the folder that the environment names for our own jars."""
+    return os.environ.get("WAREHOUSE_JARS") or None if packages == PACKAGES else None
 
 
-def _coordinates() -> str:
-    return ", ".join(":".join(package) for package in PACKAGES)
+def _name(packages: Packages) -> str:
+    return "+".join(f"{package.artifact}-{package.version}" for package in packages)
+
+
+def _coordinates(packages: Packages) -> str:
+    return ", ".join(map(str, packages))
 
 
 def _writable(folder: Path) -> bool:
@@ -147,14 +168,14 @@ def _listed(folder: Path) -> list[Path] | None:
     return [folder / name for name in sorted(entries)] if whole else None
 
 
-def _publish(home: Path) -> None:
+def _publish(home: Path, packages: Packages) -> None:
     """Fetch into a temporary folder beside the final one and rename it; a rival's result is as good as ours."""
-    final = home / _name()
+    final = home / _name(packages)
     with _scratch(home) as scratch:
         jars = scratch / "jars"
-        _resolve(scratch, jars)
+        _resolve(scratch, jars, packages)
         files = {jar.name: {"bytes": jar.stat().st_size, "sha256": _digest(jar)} for jar in sorted(jars.glob("*.jar"))}
-        manifest = {"packages": [":".join(package) for package in PACKAGES], "files": files}
+        manifest = {"packages": [str(package) for package in packages], "files": files}
         (jars / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         if final.exists() and _listed(final) is None:
             shutil.rmtree(final)
@@ -175,12 +196,12 @@ def _scratch(home: Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _resolve(scratch: Path, target: Path) -> None:
+def _resolve(scratch: Path, target: Path, packages: Packages) -> None:
     """Let Ivy fetch the packages and what they need into ``target``."""
     settings = scratch / "ivysettings.xml"
     settings.write_text(_SETTINGS, encoding="utf-8")
     module = scratch / "ivy.xml"
-    module.write_text(_module(), encoding="utf-8")
+    module.write_text(_module(packages), encoding="utf-8")
     command = [
         *(str(java.required().path), "-cp", os.pathsep.join(map(str, spark_jars())), "org.apache.ivy.Main"),
         *("-settings", os.environ.get("WAREHOUSE_IVY_SETTINGS") or str(settings)),
@@ -188,21 +209,24 @@ def _resolve(scratch: Path, target: Path) -> None:
         *("-retrieve", str(target / "[artifact]-[revision].[ext]")),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    missing = [artifact for _, artifact, version in PACKAGES if not (target / f"{artifact}-{version}.jar").exists()]
+    missing = [p for p in packages if not (target / f"{p.artifact}-{p.version}.jar").exists()]
     if done.returncode or missing:
-        fail("WAREHOUSE_JARS_UNREACHABLE", packages=_coordinates(), reason=_reason(done.stdout + done.stderr))
+        fail("WAREHOUSE_JARS_UNREACHABLE", packages=_coordinates(packages), reason=_reason(done.stdout + done.stderr))
 
 
-def _module() -> str:
-    """Return the module whose dependencies are our packages, and of those only our organisations'."""
-    ours = "|".join(name.replace(".", r"\.") + "$" for name in ORGANISATIONS)
-    packages = "\n".join(f'    <dependency org="{o}" name="{n}" rev="{r}"/>' for o, n, r in PACKAGES)
+def _module(packages: Packages) -> str:
+    """Return the module whose dependencies are the packages, without what PySpark has, often newer, already.
+
+    Nothing may stand on the class path twice.
+    """
+    there = "|".join(sorted({re.escape(_VERSION.sub("", jar.name)) for jar in spark_jars()}))
+    wanted = "\n".join(f'    <dependency org="{o}" name="{n}" rev="{r}"/>' for o, n, r in packages)
     return f"""<ivy-module version="2.0">
   <info organisation="warehouse" module="jars"/>
   <configurations defaultconfmapping="default->default"><conf name="default"/></configurations>
   <dependencies>
-{packages}
-    <exclude org="^(?!{ours}).*" matcher="regexp"/>
+{wanted}
+    <exclude module="^(?:{there})$" matcher="regexp"/>
   </dependencies>
 </ivy-module>
 """

@@ -61,6 +61,7 @@ class Machine:
         process: the JVM itself; its standard input is held open for as long as it shall live.
         watcher: a shell that waits for this process to end, and then kills the JVM.
         gateway: the Py4J gateway into it.
+        class_path: its jar files, in order.
         memory: its heap, as ``-Xmx`` takes it.
         scratch: its folder for temporary files.
         apart: whether it can start executors, in processes of their own.
@@ -69,6 +70,7 @@ class Machine:
     process: subprocess.Popen[bytes]
     watcher: subprocess.Popen[bytes]
     gateway: Any
+    class_path: tuple[Path, ...]
     memory: str
     scratch: Path
     apart: bool
@@ -77,6 +79,10 @@ class Machine:
     def view(self) -> Any:
         """Return Py4J's view of the JVM, by which Java's classes are reached."""
         return self.gateway.jvm
+
+    def suits(self, class_path: Sequence[Path], memory: str, apart: bool) -> bool:
+        """Say whether a JVM launched with these would be the same."""
+        return (self.class_path, self.memory, self.apart) == (tuple(class_path), memory, apart)
 
     @property
     def alive(self) -> bool:
@@ -127,7 +133,7 @@ def launch(
     )
     try:
         port, secret = _await_address(process, address, output)
-        return Machine(process, watcher, _connect(port, secret), memory, scratch, apart)
+        return Machine(process, watcher, _connect(port, secret), tuple(class_path), memory, scratch, apart)
     except BaseException:
         _end(process, watcher, scratch, patience=0)
         raise

@@ -100,14 +100,14 @@ def start(folder: Path, settings: Mapping[str, str] | None = None, rules: Rules 
         fail("WAREHOUSE_ENGINE_RUNNING", folder=_running.folder.path)
     place = folders.examine(Path(folder))
     told = setting.load(place.path, settings or {})
-    ours = jars.ensure()
+    ours, theirs = jars.ensure(), _their_jars(told)
     _quiet()
     held = lock.acquire(place.path)
     try:
         place.logs.mkdir(exist_ok=True)
-        machine = _machine(place, told, ours)
+        machine = _machine(place, told, [*ours, *jars.spark_jars(), *theirs])
         try:
-            _running = _open(place, told, ours, machine, held, rules)
+            _running = _open(place, told, [*ours, *theirs], machine, held, rules)
         except BaseException:
             _forget_gateway()
             jvm.end(machine)
@@ -178,26 +178,32 @@ def close_all() -> None:
 atexit.register(close_all)
 
 
-def _machine(place: Folder, told: setting.Settings, ours: list[Path]) -> jvm.Machine:
+def _their_jars(told: setting.Settings) -> list[Path]:
+    """Return the jars that the user has asked for."""
+    return [*told.jars, *(jars.ensure(told.packages) if told.packages else ())]
+
+
+def _machine(place: Folder, told: setting.Settings, class_path: list[Path]) -> jvm.Machine:
     """Return a JVM for the folder: the idle one when it suits, else a new one."""
     global _idle
     idle, _idle = _idle, None
-    if idle is not None and idle.alive and idle.memory == told.memory and idle.apart == bool(told.executors):
+    if idle is not None and idle.alive and idle.suits(class_path, told.memory, bool(told.executors)):
         for name, value in _properties(place).items():
             idle.view.java.lang.System.setProperty(name, value)
         idle.view.org.apache.logging.log4j.core.config.Configurator.reconfigure()
         return idle
     if idle is not None:
         jvm.end(idle)
-    return jvm.launch(
-        [*ours, *jars.spark_jars()], told.memory, _properties(place), place.logs / "jvm.log", bool(told.executors)
-    )
+    return jvm.launch(class_path, told.memory, _properties(place), place.logs / "jvm.log", bool(told.executors))
 
 
 def _open(
-    place: Folder, told: setting.Settings, ours: list[Path], machine: jvm.Machine, held: lock.Lock, rules: Rules | None
+    place: Folder, told: setting.Settings, added: list[Path], machine: jvm.Machine, held: lock.Lock, rules: Rules | None
 ) -> Running:
-    """Open the folder in the JVM; nothing in there touches the catalog before its lock is taken."""
+    """Open the folder in the JVM, whose jars beside Spark's are ``added``.
+
+    Nothing in there touches the catalog before its lock is taken.
+    """
     extending = rules(machine.gateway) if rules else None
     jvm_lock = lock.acquire_in(machine.view, place.path)
     shutil.rmtree(place.scratch, ignore_errors=True)
@@ -212,7 +218,7 @@ def _open(
     partial_functions.install(machine.gateway, place.scratch / _CLASSES if told.executors else None)
     switches.install(machine.view)
     _check(machine.view, told.spark)
-    configuration = _configuration(place, told, ours)
+    configuration = _configuration(place, told, added)
     workers = None
     if told.executors is not None:
         workers, configuration = executors.start(machine.gateway, told.executors, configuration)
@@ -253,9 +259,9 @@ def _properties(place: Folder) -> dict[str, str]:
     }
 
 
-def _configuration(place: Folder, told: setting.Settings, ours: list[Path]) -> dict[str, str]:
+def _configuration(place: Folder, told: setting.Settings, added: list[Path]) -> dict[str, str]:
     """Return Spark's settings: what must be so, after what may be set."""
-    class_path = os.pathsep.join(map(str, ours))
+    class_path = os.pathsep.join(map(str, added))
     return (
         dict(told.spark)
         | local_files.SETTINGS

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from warehouse.errors import fail
 from warehouse.execution import machine
+from warehouse.execution.jars import Package, Packages
 
 FILE = "warehouse.toml"
 ENVIRONMENT = {"WAREHOUSE_MEMORY": "memory", "WAREHOUSE_CORES": "cores", "WAREHOUSE_UDFS": "udfs"}
@@ -45,6 +46,8 @@ class Settings:
         cores: tasks that run at a time.
         executors: in which tasks run, processes beside the engine's; None where its own runs them.
         udfs: the folder of the user's own windows and triggers, seen from the current folder; it need not exist.
+        jars: files of the user's own for the class path.
+        packages: whose jars are to be on the class path, too.
         spark: Spark's own settings.
     """
 
@@ -52,6 +55,8 @@ class Settings:
     cores: int
     executors: Executors | None
     udfs: Path
+    jars: tuple[Path, ...]
+    packages: Packages
     spark: Mapping[str, str]
 
 
@@ -78,7 +83,40 @@ def load(folder: Path, given: Mapping[str, str]) -> Settings:
     spark.setdefault("spark.master", f"local[{cores}]")
     spark.setdefault("spark.sql.shuffle.partitions", str(cores))
     spark.setdefault("spark.sql.autoBroadcastJoinThreshold", str(_broadcast(heap)))
-    return Settings(heap, cores, executors, Path(merged["udfs"]).absolute(), spark)
+    jars, packages = _jars(spark.pop("spark.jars", "")), _packages(spark.pop("spark.jars.packages", ""))
+    for key in _SUBMITTED & spark.keys():
+        fail("WAREHOUSE_SETTING_INVALID", setting=key, value=spark[key], wanted=_NOT_SUBMITTED)
+    return Settings(heap, cores, executors, Path(merged["udfs"]).absolute(), jars, packages, spark)
+
+
+_SUBMITTED = frozenset({
+    "spark.jars.excludes", "spark.jars.ivy", "spark.jars.ivySettings", "spark.jars.repositories",
+    "spark.driver.extraClassPath", "spark.executor.extraClassPath",
+})  # fmt: skip
+"""What ``spark-submit`` would read, which starts nothing here."""
+_NOT_SUBMITTED = (
+    "no value here: spark.jars names files and spark.jars.packages group:artifact:version, and WAREHOUSE_IVY_SETTINGS"
+    " an ivysettings.xml by which packages are fetched"
+)
+
+
+def _jars(text: str) -> tuple[Path, ...]:
+    """Return the files of ``spark.jars``."""
+    files = tuple(Path(name.strip().removeprefix("file://")).expanduser() for name in text.split(",") if name.strip())
+    for file in files:
+        if not file.is_file():
+            wanted = f"jar files of this machine, with commas between them; {file} is none"
+            fail("WAREHOUSE_SETTING_INVALID", setting="spark.jars", value=text, wanted=wanted)
+    return tuple(file.absolute() for file in files)
+
+
+def _packages(text: str) -> Packages:
+    """Return the packages of ``spark.jars.packages``."""
+    found = [name.strip().split(":") for name in text.split(",") if name.strip()]
+    if not all(len(parts) == 3 and all(re.fullmatch(r"[\w.+-]+", part) for part in parts) for parts in found):
+        wanted = "group:artifact:version, with commas between several"
+        fail("WAREHOUSE_SETTING_INVALID", setting="spark.jars.packages", value=text, wanted=wanted)
+    return tuple(Package(*parts) for parts in found)
 
 
 def _executors(master: str) -> Executors:

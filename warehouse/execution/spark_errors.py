@@ -172,11 +172,16 @@ def _way_out(condition: str, said: str, text: str) -> str | None:
 
 def root(error: BaseException) -> BaseException:
     """Return the error inside those that only say which task or file it happened in, or that they waited for it."""
-    chain = [error, *_causes(error)]
-    tasks = [place for place, e in enumerate(chain) if _condition_of(e) == "TASK_WRITE_FAILED"]
-    inside = chain[tasks[-1] + 1 :] if tasks else chain
+    errors = chain(error)
+    tasks = [place for place, e in enumerate(errors) if _condition_of(e) == "TASK_WRITE_FAILED"]
+    inside = errors[tasks[-1] + 1 :] if tasks else errors
     telling = (e for e in inside if not _WAITED.match(str(e)))
-    return next((e for e in chain if _condition_of(e) not in _WRAPPERS), None) or next(telling, error)
+    return next((e for e in errors if _condition_of(e) not in _WRAPPERS), None) or next(telling, error)
+
+
+def chain(error: BaseException) -> list[BaseException]:
+    """Return an error and what caused it, from the outside in."""
+    return [error, *_causes(error)]
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -196,7 +201,7 @@ def is_disk_full(error: BaseException) -> bool:
     """Say whether there was no room to write, in Spark or in our own files."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    said = "\n".join(map(str, (error, *_causes(error))))
+    said = "\n".join(map(str, chain(error)))
     return any(os.strerror(number) in said for number in (errno.ENOSPC, errno.EDQUOT))
 
 
@@ -208,7 +213,7 @@ def is_cancellation(error: BaseException) -> bool:
 
 def _ours(error: BaseException) -> Diagnostic | None:
     """Return the error of ours that was raised inside Spark, of which only the text comes back; or what means one."""
-    said = "\n".join(map(str, (error, *_causes(error))))
+    said = "\n".join(map(str, chain(error)))
     found = _RAISED_OURS.search(said)
     if found:
         return Diagnostic(found[1], found[2], found[3], hint=found[4])

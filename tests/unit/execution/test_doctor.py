@@ -126,7 +126,7 @@ def retrieve(target: Path) -> None:
 
 def test_jars_are_fetched_once(kept, monkeypatch, capsys, tmp_path):
     calls = []
-    monkeypatch.setattr(jars, "_resolve", lambda scratch, target: (calls.append(1), retrieve(target)))
+    monkeypatch.setattr(jars, "_resolve", lambda scratch, target, packages: (calls.append(1), retrieve(target)))
     assert not findings(tmp_path)["jars"].ok
     first = jars.ensure()
     assert jars.ensure() == first
@@ -141,7 +141,7 @@ def test_jars_are_fetched_once(kept, monkeypatch, capsys, tmp_path):
 
 
 def test_an_interrupted_fetch_leaves_nothing(kept, monkeypatch):
-    def interrupted(scratch, target):
+    def interrupted(scratch, target, packages):
         retrieve(target)
         raise KeyboardInterrupt
 
@@ -165,7 +165,7 @@ def test_jars_out_of_reach(kept, monkeypatch, tmp_path):
 
 def test_the_class_archive_is_named_or_how_to_make_it(kept, monkeypatch, tmp_path):
     assert "class archive" not in findings(tmp_path), "there are no jars that it could be of"
-    monkeypatch.setattr(jars, "_resolve", lambda scratch, target: retrieve(target))
+    monkeypatch.setattr(jars, "_resolve", lambda scratch, target, packages: retrieve(target))
     jars.ensure()
     found = findings(tmp_path)["class archive"]
     assert found.ok and "make warm" in found.detail

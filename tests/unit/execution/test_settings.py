@@ -50,6 +50,11 @@ def test_later_wins(tmp_path, monkeypatch):
         ('spark.master = "local-cluster[2,0,1024]"', "WAREHOUSE_SETTING_INVALID"),
         ('spark.master = "local-cluster[2,1,100]"', "WAREHOUSE_SETTING_INVALID"),
         ('spark.master = "local-cluster[2,1]"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.jars = "/none.jar"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.jars.packages = "org.apache.spark:spark-avro_2.13"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.jars.packages = "a:b:../c"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.jars.repositories = "https://here"', "WAREHOUSE_SETTING_INVALID"),
+        ('spark.driver.extraClassPath = "/here"', "WAREHOUSE_SETTING_INVALID"),
     ],
 )
 def test_mistakes(tmp_path, text, condition):
@@ -70,6 +75,16 @@ def test_processes_of_their_own(tmp_path):
     assert told.spark["spark.executor.memory"] == "1024m" and told.spark["spark.executor.cores"] == "3"
     assert told.spark["spark.speculation.multiplier"] == "1.4"
     assert settings.load(tmp_path, {"spark.speculation": "false"}).spark["spark.speculation"] == "false"
+
+
+def test_jars_of_the_users_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jar").touch()
+    given = {"spark.jars": f"a.jar, file://{tmp_path}/a.jar", "spark.jars.packages": "org.b:c_2.13:1.0, d:e:2"}
+    told = settings.load(tmp_path, given)
+    assert told.jars == (tmp_path / "a.jar", tmp_path / "a.jar")
+    assert list(map(str, told.packages)) == ["org.b:c_2.13:1.0", "d:e:2"]
+    assert not any("jars" in name for name in told.spark), "Spark would copy them for each executor once more"
 
 
 @pytest.mark.parametrize(("gigabytes", "heap"), [(1, "1024m"), (8, "3686m"), (24, "11059m"), (512, "28672m")])

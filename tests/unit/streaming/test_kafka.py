@@ -7,7 +7,7 @@ import pytest
 
 from warehouse.catalog.entries import Column
 from warehouse.errors import WarehouseError, is_secret
-from warehouse.streaming.kafka import avro_values
+from warehouse.streaming.kafka import avro_values, java_client
 from warehouse.streaming.kafka import client as kafka_client
 from warehouse.streaming.kafka import reading as kafka
 from warehouse.streaming.kafka.client import Subscription
@@ -79,7 +79,7 @@ def test_a_worker_knows_the_columns_of_a_record_as_the_planner_does():
 
 
 def test_where_a_stream_starts():
-    from warehouse.streaming.kafka.source import starting_offsets
+    from warehouse.streaming.kafka.offsets import starting_offsets
 
     there = marks(A=(2, 9), B=(0, 4))
     assert starting_offsets("earliest", there) == there.earliest
@@ -107,13 +107,27 @@ def test_spark_names_of_settings_become_those_of_the_client():
     }  # fmt: skip
 
 
+def test_names_of_settings_are_those_of_either_client():
+    given = {"ssl.ca.location": "ca.pem", "fetch.wait.max.ms": "7", "sasl.username": "u", "sasl.password": 'p"\\',
+             "sasl.mechanism": "SCRAM-SHA-512"}  # fmt: skip
+    assert java_client.settings({f"kafka.{name}": value for name, value in given.items()}) == {
+        "ssl.truststore.location": "ca.pem", "ssl.truststore.type": "PEM", "fetch.max.wait.ms": "7",
+        "sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule"
+        r' required username="u" password="p\"\\";',
+    }  # fmt: skip
+    own = {"kafka.ssl.truststore.location": "trust.jks", "kafka.ssl.truststore.type": "JKS"}
+    assert java_client.settings(own) == {"ssl.truststore.location": "trust.jks", "ssl.truststore.type": "JKS"}
+
+
 @pytest.mark.parametrize(("there", "reader"), [(True, "spark"), (False, "python")])
 def test_sparks_own_connector_is_taken_where_its_jars_are(there, reader):
     utils = Made(classIsLoadable=lambda name: there and name == kafka.CONNECTOR)
     jvm = Made(org=Made(apache=Made(spark=Made(util=Made(Utils=utils)))))
     spark: Any = Made(_jvm=jvm)
-    assert kafka.settled(spark, {}) == {"reader": reader, "startingOffsets": "earliest"}
-    assert kafka.settled(spark, {"Reader": "python", "startingoffsets": "latest"}) == {}
+    assert kafka.settled(spark, {}, None) == {"reader": reader, "startingOffsets": "earliest"}
+    assert kafka.settled(spark, {"Reader": "python", "startingoffsets": "latest"}, None) == {}
+    old: Any = Made(format="kafka", option={"reader": "python"}.get)
+    assert kafka.settled(spark, {}, old)["reader"] == "python"
 
 
 def test_avro_types():

@@ -344,15 +344,16 @@ def incompatible(old: StreamEntry, new: StreamEntry) -> str | None:
     """
     if old.format != new.format and not {old.format, new.format} <= FILE_FORMATS:
         return f"its source changes from {old.format} to {new.format}"
-    if new.format == "kafka" and old.option("reader") != new.option("reader"):
-        return f"its reader changes from {old.option('reader')} to {new.option('reader')}"
+    before, now = ((entry.option("reader") or "").lower() for entry in (old, new))
+    if new.format == "kafka" and before != now:
+        return f"its reader changes from {before} to {now}"
     types = {column.name.lower(): column.type for column in new.columns}
     for column in old.columns:
-        now = types.get(column.name.lower())
-        if now is None:
+        kind = types.get(column.name.lower())
+        if kind is None:
             return f"column {column.name} is gone"
-        if now != column.type:
-            return f"column {column.name} changes from {column.type} to {now}"
+        if kind != column.type:
+            return f"column {column.name} changes from {column.type} to {kind}"
     return None
 
 

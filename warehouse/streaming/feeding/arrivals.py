@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from warehouse.catalog.entries import StreamEntry
@@ -23,6 +23,8 @@ from warehouse.planning.streams.sources import StreamSource
 from warehouse.planning.streams.streams import FILE_FORMATS
 from warehouse.streaming.feeding.checkpoint import forget_aged, forget_unplanned
 from warehouse.streaming.feeding.pace import Bound
+from warehouse.streaming.kafka import lost
+from warehouse.streaming.kafka import reading as kafka
 from warehouse.streaming.kafka.offsets import is_behind
 from warehouse.streaming.layout import quoted
 
@@ -50,6 +52,8 @@ class Arrivals:
         entries = [source.entry for source in sources]
         self.can_stay = all(isinstance(entry, StreamEntry) and entry.format == "kafka" for entry in entries)
         """Whether ``look`` may be used: for sources that are slow to open, and tell how much more they have."""
+        self._connected = {n: s.entry for n, s in enumerate(sources) if _is_connected(s.entry)}
+        self._session: SparkSession | None = None
         self._standing: StandingQuery | None = None
         self._bound: Bound | None = None
         self._take: Take | None = None
@@ -121,10 +125,9 @@ class Arrivals:
         self._take, self._offered, self._failure = take, False, None
         try:
             yield
-        except PySparkException:
-            if self._failure is None:
-                raise
-            raise self._failure from None
+        except PySparkException as error:
+            failure = self._failure or error
+            raise self._explained(failure) or failure from None
         finally:
             self._take = None
 
@@ -135,7 +138,7 @@ class Arrivals:
         if port := callbacks.caller(gateway):
             self._callers.add((gateway, port))
         try:
-            self._take(self._split(batch), number)
+            self._take(self._with_gaps(self._split(batch), number), number)
         except BaseException as error:
             self._failure = error
             raise _Failed from error  # Spark waits for ever for an answer other than a result or an Exception
@@ -143,6 +146,8 @@ class Arrivals:
     def _tagged(self, bound: Bound | None) -> DataFrame:
         """Return all sources as one streaming frame, each in a struct column of its own."""
         frames = self.frames(bound)
+        self._session = frames[0].sparkSession
+        lost.check_topics(self._session, self._connected, self.checkpoint)
         if len(frames) == 1:
             return frames[0]
         kinds = [type_text(frame.schema) for frame in frames]
@@ -165,6 +170,26 @@ class Arrivals:
         if self._count == 1:
             return [batch]
         return [batch.where(F.col("__w_source") == number).select(f"__w_s{number}.*") for number in range(self._count)]
+
+    def _explained(self, failure: BaseException) -> BaseException | None:
+        if self._session is None or not self._connected:
+            return None
+        return lost.explained(failure, self._session, self._connected, self.checkpoint)
+
+    def _with_gaps(self, frames: list[DataFrame], batch: int) -> list[DataFrame]:
+        """Return frames with rows for the records that Spark's connector passes over since they are gone."""
+        assert self._session
+        for number, entry in self._connected.items():
+            if lost.passes_over(entry):
+                gone = lost.gaps(self._session, entry, self.checkpoint, number, batch)
+                if gone is not None:
+                    frames[number] = frames[number].unionByName(gone, allowMissingColumns=True)
+        return frames
+
+
+def _is_connected(entry: object) -> TypeGuard[StreamEntry]:
+    """Say whether Spark's own connector of Kafka reads a source."""
+    return isinstance(entry, StreamEntry) and entry.format == "kafka" and kafka.by_spark(entry)
 
 
 def _file_age(source: StreamSource) -> str | None:

@@ -54,7 +54,7 @@ class Step:
 
     def as_json(self) -> dict[str, Any]:
         """Return the offset as Spark logs it; the lost ranges are there only if there are any."""
-        out: dict[str, Any] = {"from": _nested(self.begin), "to": _nested(self.end)}
+        out: dict[str, Any] = {"from": nested(self.begin), "to": nested(self.end)}
         if self.lost:
             out["lost"] = {f"{topic}-{partition}": f"{lost.first}-{lost.end}" for lost in self.lost
                            for topic, partition in [lost.place]}  # fmt: skip
@@ -117,6 +117,25 @@ def bounded(begin: Offsets, latest: Offsets, most: int | None) -> Offsets:
     return {place: begin[place] + shares[place] for place in begin}
 
 
+def starting_offsets(text: str, marks: Marks) -> Offsets:
+    """Return where each partition starts.
+
+    Args:
+        text: ``earliest``, ``latest`` or ``{"topic": {"0": 5, "1": -1}}``, where -1 is the latest and -2 the
+            earliest; partitions that it does not name start at the earliest.
+        marks: what there is.
+    """
+    if text.strip().lower() == "latest":
+        return marks.latest
+    given = flat(json.loads(text)) if text.strip().startswith("{") else {}
+    marked = {-1: marks.latest, -2: marks.earliest}
+    out = Offsets()
+    for place, first in marks.earliest.items():
+        at = given.get(place, first)
+        out[place] = marked[at][place] if at in marked else at
+    return out
+
+
 def is_behind(end: str, latest: str) -> bool:
     """Say whether a step that ended at ``end`` has left records before ``latest``; both as a reader tells Spark.
 
@@ -133,7 +152,8 @@ def flat(nested: dict[str, dict[str, int]]) -> Offsets:
     return {(topic, int(number)): int(at) for topic, numbers in nested.items() for number, at in numbers.items()}
 
 
-def _nested(offsets: Offsets) -> dict[str, dict[str, int]]:
+def nested(offsets: Offsets) -> dict[str, dict[str, int]]:
+    """Return offsets as Spark writes them."""
     out: dict[str, dict[str, int]] = {}
     for (topic, partition), offset in sorted(offsets.items()):
         out.setdefault(topic, {})[str(partition)] = offset

@@ -6,8 +6,9 @@ Both readers give the columns of Spark's connector; what is done with them is th
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -19,9 +20,9 @@ from pyspark.sql.types import StringType, StructField, StructType
 from warehouse.catalog.entries import Column, StreamEntry
 from warehouse.errors import fail
 from warehouse.planning.streams.kafka import HEADERS, OF_RECORD, OPTIONS, RECORD
-from warehouse.streaming.kafka import avro_values
+from warehouse.streaming.kafka import avro_values, java_client
 from warehouse.streaming.kafka import client as kafka_client
-from warehouse.streaming.kafka.offsets import LOST
+from warehouse.streaming.kafka.offsets import LOST, Marks, Place, nested, starting_offsets
 from warehouse.streaming.layout import BAD, OFFSETS_LOST, POSITION, WHY, broken, quoted, schema_of
 
 CONNECTOR = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
@@ -34,13 +35,19 @@ def reader_for(spark: SparkSession) -> str:
     return "spark" if jvm.org.apache.spark.util.Utils.classIsLoadable(CONNECTOR) else "python"
 
 
-def settled(spark: SparkSession, options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options that are filled in when a stream is made, and then stay.
+def settled(spark: SparkSession, options: Mapping[str, str], old: StreamEntry | None) -> dict[str, str]:
+    """Return the options that are filled in when a stream is made, and then stay, also in the one that replaces it.
 
     The two readers write different offsets into a checkpoint, so a jar that comes or goes later changes nothing.
+
+    Args:
+        spark: the session.
+        options: those given.
+        old: the stream that is replaced, or None.
     """
     given = {name.lower() for name in options}
-    out = {} if "reader" in given else {"reader": reader_for(spark)}
+    kept = old.option("reader") if old is not None and old.format == "kafka" else None
+    out = {} if "reader" in given else {"reader": kept or reader_for(spark)}
     return out if "startingoffsets" in given else out | {"startingOffsets": "earliest"}
 
 
@@ -102,9 +109,8 @@ def streaming_frame(spark: SparkSession, entry: StreamEntry) -> DataFrame:
     Raises:
         WarehouseError: the broker does not answer or refuses, or the reader's package is not there.
     """
-    options = told(entry)
-    check_broker(entry, options)
-    name = "kafka" if entry.option("reader") == "spark" else register(spark)
+    options = told(spark, entry)
+    name = "kafka" if by_spark(entry) else register(spark)
     try:
         records = spark.readStream.format(name).options(**options).load()
     except PySparkException as error:
@@ -118,13 +124,9 @@ def batch_view(spark: SparkSession, entry: StreamEntry) -> str:
 
     Under ON ERROR FAIL a query over it fails at the first broken one.
     """
-    options = told(entry)
-    check_broker(entry, options)
-    once = {k: v for k, v in options.items() if k.lower() != "maxoffsetspertrigger"}
-    if (entry.option("startingOffsets") or "").lower() == "latest":
-        once = {k: v for k, v in once.items() if k.lower() != "startingoffsets"}
-    name = "kafka" if entry.option("reader") == "spark" else register(spark)
-    rows = laid_out(entry, spark.read.format(name).options(**once).load())
+    options = told(spark, entry, once=True)
+    name = "kafka" if by_spark(entry) else register(spark)
+    rows = laid_out(entry, spark.read.format(name).options(**options).load())
     good = F.col(BAD).isNull()
     if entry.fail_on_error:
         good = F.when(good, True).otherwise(F.expr(broken(entry, POSITION)).cast("boolean"))
@@ -156,25 +158,85 @@ def register(spark: SparkSession) -> str:
     return NAME
 
 
-def told(entry: StreamEntry) -> dict[str, str]:
-    """Return the options that the reader gets."""
-    names = {name.lower() for name in OPTIONS} - _OURS
-    options = {k: v for k, v in entry.options if k.lower() in names or k.lower().startswith("kafka.")}
-    if any(column.name.lower() == "_headers" for column in entry.columns):
-        options = {k: v for k, v in options.items() if k.lower() != "includeheaders"} | {"includeHeaders": "true"}
-    if entry.option("reader") == "spark":
-        given = {name.lower() for name in options}
-        if "kafka.isolation.level" not in given:
-            options["kafka.isolation.level"] = "read_committed"
-    return options
+def by_spark(entry: StreamEntry) -> bool:
+    """Say whether Spark's connector reads a stream."""
+    return (entry.option("reader") or "").lower() == "spark"
 
 
-def check_broker(entry: StreamEntry, options: Mapping[str, str]) -> None:
-    """Fail soon and clearly when the broker does not answer: a query would only say so after minutes."""
-    if entry.option("reader") == "spark" and find_spec("confluent_kafka") is None:
-        return
+def lowered(entry: StreamEntry) -> dict[str, str]:
+    """Return a stream's options, names in lower case."""
+    return {name.lower(): value for name, value in entry.options}
+
+
+def broker(spark: SparkSession, entry: StreamEntry) -> kafka_client.Broker | java_client.Broker:
+    """Return what answers questions about the stream's topics, by the client of its reader.
+
+    Raises:
+        WarehouseError: the client refuses its settings, or the package of ours is not there.
+    """
+    if by_spark(entry):
+        return java_client.Broker(spark, dict(entry.options))
     kafka_client.require()
-    kafka_client.Broker(kafka_client.configuration(options)).partitions()
+    return kafka_client.Broker(kafka_client.configuration(dict(entry.options)))
+
+
+def told(spark: SparkSession, entry: StreamEntry, once: bool = False) -> dict[str, str]:
+    """Return the options that the reader gets, after asking the broker: a query would only fail after minutes.
+
+    Args:
+        spark: the session.
+        entry: the stream.
+        once: to read all that is there, and not to read on.
+
+    Raises:
+        WarehouseError: the broker does not answer, or refuses.
+    """
+    names = {name.lower() for name in OPTIONS} - _OURS
+    options = {k: v for k, v in lowered(entry).items() if k in names or k.startswith("kafka.")}
+    if any(column.name.lower() == "_headers" for column in entry.columns):
+        options["includeheaders"] = "true"
+    if once:
+        options.pop("maxoffsetspertrigger", None)
+        if options.get("startingoffsets", "").strip().lower() == "latest":
+            del options["startingoffsets"]
+    asked = broker(spark, entry)
+    there = asked.partitions()
+    if not by_spark(entry):
+        return options
+    if options.get("startingoffsets", "").strip().startswith("{"):
+        options["startingoffsets"] = _each_start(options, asked.marks(_chosen(options, there)), once)
+    if once:  # what is gone by now is not asked for
+        options["failondataloss"] = "false"
+    return _as_the_connector_reads(options)
+
+
+def _as_the_connector_reads(options: dict[str, str]) -> dict[str, str]:
+    """Return options that say to Spark's connector what those given say to us: topics, and settings of the client."""
+    given = {"isolation.level": "read_committed"} | java_client.settings(options)
+    out = {name: value for name, value in options.items() if not name.startswith("kafka.")}
+    if topics := out.pop("subscribe", None):  # only a pattern may be for topics that are not there
+        out["subscribepattern"] = "|".join(re.sub(r"([^\w-])", r"\\\1", t.strip()) for t in topics.split(","))
+    if pattern := out.get("subscribepattern"):  # which it looks for anywhere in a name
+        out["subscribepattern"] = f"^(?:{pattern})$"
+    return out | {f"kafka.{name}": value for name, value in given.items()}
+
+
+def marks(spark: SparkSession, entry: StreamEntry) -> Marks:
+    """Return what the broker has of a stream's partitions."""
+    asked = broker(spark, entry)
+    return asked.marks(_chosen(lowered(entry), asked.partitions()))
+
+
+def _chosen(options: Mapping[str, str], there: Mapping[str, list[int]]) -> list[Place]:
+    return kafka_client.subscription(options).chosen(there)
+
+
+def _each_start(options: Mapping[str, str], there: Marks, once: bool) -> str:
+    """Return ``startingOffsets`` that name each partition, as the connector needs them; once, of what is there."""
+    begin = starting_offsets(options["startingoffsets"], there)
+    if once:
+        begin = {place: min(max(at, there.earliest[place]), there.latest[place]) for place, at in begin.items()}
+    return json.dumps(nested(begin))
 
 
 def laid_out(entry: StreamEntry, records: DataFrame) -> DataFrame:

@@ -6,7 +6,6 @@ function of them alone. Option names are those of Spark's own connector.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from warehouse.errors import fail
 from warehouse.streaming.kafka import client as kafka_client
-from warehouse.streaming.kafka.offsets import LOST, Lost, Marks, Offsets, Place, Step, flat, next_step
+from warehouse.streaming.kafka.offsets import LOST, Lost, Marks, Place, Step, next_step, starting_offsets
 
 NAME = "warehouse_kafka"
 RAW = "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT"
@@ -160,25 +159,6 @@ class KafkaBatch(Records, DataSourceReader):
         start = starting_offsets(self.options.get("startingoffsets", "earliest"), marks)
         ranges = [Range(p, max(start[p], marks.earliest[p]), marks.latest[p]) for p in sorted(marks.latest)]
         return [one for one in ranges if one.begin < one.end]
-
-
-def starting_offsets(text: str, marks: Marks) -> Offsets:
-    """Return where each partition starts.
-
-    Args:
-        text: ``earliest``, ``latest`` or ``{"topic": {"0": 5, "1": -1}}``, where -1 is the latest and -2 the
-            earliest; partitions that it does not name start at the earliest.
-        marks: what there is.
-    """
-    if text.strip().lower() == "latest":
-        return marks.latest
-    given = flat(json.loads(text)) if text.strip().startswith("{") else {}
-    marked = {-1: marks.latest, -2: marks.earliest}
-    out = Offsets()
-    for place, first in marks.earliest.items():
-        at = given.get(place, first)
-        out[place] = marked[at][place] if at in marked else at
-    return out
 
 
 def record_batch(taken: list[Any], place: Place, schema: pa.Schema) -> pa.RecordBatch:

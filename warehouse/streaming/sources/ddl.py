@@ -105,7 +105,7 @@ def _drafted(statement: CreateStream, context: Context) -> tuple[StreamEntry, St
     old = _place(plan, context)
     if old is not None and statement.if_not_exists:
         return old, old
-    entry = new_stream.described(context.spark, plan)
+    entry = new_stream.described(context.spark, plan, old)
     readers = context.catalog.readers_of(entry.qualified)
     if old is not None and readers and (reason := streams.incompatible(old, entry)):
         names = ", ".join(table.qualified for table in readers)

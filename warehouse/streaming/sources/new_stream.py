@@ -24,15 +24,20 @@ from warehouse.streaming.sources.paths import check_path, literal_path, path_exi
 from warehouse.streaming.sources.sources import first_line
 
 
-def described(spark: SparkSession, plan: StreamPlan) -> StreamEntry:
+def described(spark: SparkSession, plan: StreamPlan, old: StreamEntry | None) -> StreamEntry:
     """Return the entry of the stream that ``plan`` makes, after asking Spark and the files. Changes nothing.
+
+    Args:
+        spark: the session.
+        plan: of the statement.
+        old: the stream that it replaces, or None.
 
     Raises:
         WarehouseError: the source, its path, its columns or the watermark are not there or do not fit.
     """
     statement = plan.statement
     _check_source(spark, plan)
-    options = _options(spark, plan)
+    options = _options(spark, plan, old)
     draft = StreamEntry(
         plan.schema,
         plan.name,
@@ -87,7 +92,7 @@ def _check_source(spark: SparkSession, plan: StreamPlan) -> None:
             raise WarehouseError(streams.unknown_format(plan.statement)) from None
 
 
-def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
+def _options(spark: SparkSession, plan: StreamPlan, old: StreamEntry | None) -> Pairs:
     """Return the options as they are kept: paths absolute, a recording's format and the time zone filled in."""
     kept = dict(plan.statement.options)
     by_name = {key.lower(): key for key in kept}
@@ -100,7 +105,7 @@ def _options(spark: SparkSession, plan: StreamPlan) -> Pairs:
                 kept[by_name["watermark"]] = os.path.abspath(os.path.join(here(), kept[by_name["watermark"]]))
     parsed = kept.get(by_name.get("format", "format")) if plan.format == "replay" else plan.format
     if plan.format == "kafka":
-        kept |= kafka.settled(spark, kept)
+        kept |= kafka.settled(spark, kept, old)
         parsed = kafka.value_format(kept)
     if (parsed in RECORD_FORMATS or plan.format == "replay") and "timezone" not in by_name:
         # Else the same file would mean other instants once the session's time zone is set anew.
