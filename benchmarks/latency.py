@@ -6,8 +6,8 @@ one with counts per key and minute that are emitted anew with each record. A min
 last a reader asks again and again for the newest row: what it sees is late by its own query too, and by what that takes
 from the step's two cores.
 
-Usage: ``python -m benchmarks latency [--rates 100,1000] [--seconds 60] [--interval 1]``. Writes
-``benchmarks/out/latency.{md,json}``.
+Usage: ``python -m benchmarks latency [--readers python,spark] [--rates 100,1000] [--seconds 60] [--interval 1]``.
+Writes ``benchmarks/out/latency.{md,json}``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from benchmarks import arguments, report
 from benchmarks.systems import Warehouse
-from tests import broker
+from tests import broker, connector
 
 TABLES = {
     "a row a record": "SELECT number, key, sent FROM STREAM record",
@@ -44,11 +44,13 @@ class Run:
     """What one table did with records that came at one rate, in seconds.
 
     Attributes:
-        rate: records a second. records: from being sent to the step's commit, of each that counts. steps: what those
-            steps took. read: from being sent to being seen by a reader, of the newest record in each of its answers.
+        reader: of Kafka. rate: records a second.
+        records: from being sent to the step's commit, of each that counts. steps: what those steps took.
+        read: from being sent to being seen by a reader, of the newest record in each of its answers.
     """
 
     table: str
+    reader: str
     rate: int
     records: tuple[float, ...]
     steps: tuple[float, ...]
@@ -83,11 +85,13 @@ def producing(servers: str, topic: str, rate: int) -> Iterator[list[float]]:
         thread.join()
 
 
-def one(system: Warehouse, servers: str, topic: str, table: str, rate: int, interval: str, seconds: int) -> Run:
+def one(
+    system: Warehouse, servers: str, topic: str, table: str, reader: str, rate: int, interval: str, seconds: int
+) -> Run:
     """Let a table run on over what is sent; return what was seen."""
     system.run(
         "CREATE STREAM record (number BIGINT, key BIGINT, sent DOUBLE, at TIMESTAMP) USING kafka OPTIONS"
-        f" (kafka.bootstrap.servers '{servers}', subscribe '{topic}', value.format 'json')"
+        f" (kafka.bootstrap.servers '{servers}', subscribe '{topic}', value.format 'json', reader '{reader}')"
         " WATERMARK at DELAY OF INTERVAL 5 SECONDS"
     )
     system.run(f"CREATE STREAMING TABLE measured AS {TABLES[table]}")
@@ -113,7 +117,7 @@ def one(system: Warehouse, servers: str, topic: str, table: str, rate: int, inte
         mine = range(max(counted, end - step["rows_in"]), min(until, end))
         records += [done - sent[number] for number in mine]
         steps += [step["seconds"]] if mine else []
-    return Run(table, rate, tuple(records), tuple(steps), tuple(read))
+    return Run(table, reader, rate, tuple(records), tuple(steps), tuple(read))
 
 
 def _text(moment: float) -> str:
@@ -123,16 +127,18 @@ def _text(moment: float) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Run everything, print the table and write it down."""
     parser = arguments.parser("latency", __doc__)
+    parser.add_argument("--readers", default="python", help="python, spark or both")
     parser.add_argument("--rates", default="100,1000", help="records a second")
     parser.add_argument("--seconds", type=int, default=60, help="that count, as long after it began")
     parser.add_argument("--interval", default="1", help="seconds from step to step")
     chosen = parser.parse_args(argv)
     runs = []
     with broker.running() as brokers, tempfile.TemporaryDirectory() as scratch:
-        system = Warehouse.open(Path(scratch))
-        for table, rate in itertools.product(TABLES, map(int, chosen.rates.split(","))):
+        readers, rates = chosen.readers.split(","), map(int, chosen.rates.split(","))
+        system = Warehouse.open(Path(scratch), connector.settings() if "spark" in readers else {})
+        for table, reader, rate in itertools.product(TABLES, readers, rates):
             topic = brokers.topic(f"topic{len(runs)}")
-            runs.append(one(system, brokers.servers, topic, table, rate, chosen.interval, chosen.seconds))
+            runs.append(one(system, brokers.servers, topic, table, reader, rate, chosen.interval, chosen.seconds))
             print(told(runs[-1:]), file=sys.stderr, flush=True)
         system.close()
     report.keep("latency", told(runs), runs)
@@ -141,10 +147,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def told(runs: list[Run]) -> str:
     """Return the table."""
-    header = ["table", "records a second", "p50", "p95", "p99", "a step, median", "seen by a reader, median"]
+    header = ["table", "reader", "records a second", "p50", "p95", "p99", "a step, median", "seen by a reader, median"]
     lines = []
     for run in runs:
         parts = statistics.quantiles(run.records, n=100)
         figures = [parts[49], parts[94], parts[98], statistics.median(run.steps), statistics.median(run.read)]
-        lines.append([run.table, run.rate, *(f"{figure:.2f}" for figure in figures)])
+        lines.append([run.table, run.reader, run.rate, *(f"{figure:.2f}" for figure in figures)])
     return report.table(header, lines)
