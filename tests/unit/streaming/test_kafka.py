@@ -128,6 +128,10 @@ def test_sparks_own_connector_is_taken_where_its_jars_are(there, reader):
     assert kafka.settled(spark, {"Reader": "python", "startingoffsets": "latest"}, None) == {}
     old: Any = Made(format="kafka", option={"reader": "python"}.get)
     assert kafka.settled(spark, {}, old)["reader"] == "python"
+    if not there:
+        stream: Any = Made(option={"reader": "Spark"}.get, options=())
+        with pytest.raises(WarehouseError, match="KAFKA_CONNECTOR"):
+            kafka.broker(spark, stream)
 
 
 def test_avro_types():

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import pyspark
 from pyspark.errors import PySparkException
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
@@ -172,9 +173,11 @@ def broker(spark: SparkSession, entry: StreamEntry) -> kafka_client.Broker | jav
     """Return what answers questions about the stream's topics, by the client of its reader.
 
     Raises:
-        WarehouseError: the client refuses its settings, or the package of ours is not there.
+        WarehouseError: the client refuses its settings, or is not there.
     """
     if by_spark(entry):
+        if reader_for(spark) != "spark":
+            fail("WAREHOUSE_KAFKA_CONNECTOR", version=pyspark.__version__)
         return java_client.Broker(spark, dict(entry.options))
     kafka_client.require()
     return kafka_client.Broker(kafka_client.configuration(dict(entry.options)))
