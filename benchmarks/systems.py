@@ -55,6 +55,18 @@ class Warehouse:
                 table = pa.Table.from_batches(batches)
         return table
 
+    @contextmanager
+    def told(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """Have these settings of Spark for a while: without one it has Spark's, and not what the engine began with."""
+        before = {name: self.spark.conf.get(name, None) for name in settings}
+        for name, value in settings.items():
+            self.spark.conf.set(name, value)
+        try:
+            yield
+        finally:
+            for name, old in before.items():
+                self.spark.conf.unset(name) if old is None else self.spark.conf.set(name, old)
+
     def close(self) -> None:
         self.engine.close()
 

@@ -74,13 +74,8 @@ def main(given: list[str]) -> int:
         answers: dict[str, list[dict[str, Any]]] = {}
 
         def asked(udf: str, settings: dict[str, str]) -> pa.Table:
-            for name, value in settings.items():
-                system.spark.conf.set(name, value)
-            try:
+            with system.told(settings):
                 return system.run(JOIN.format(udf=udf))
-            finally:
-                for name in settings:
-                    system.spark.conf.unset(name)
 
         def differs(case: str, answer: pa.Table) -> str | None:
             known = answers.setdefault(case, answer.to_pylist())

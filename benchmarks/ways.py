@@ -44,14 +44,8 @@ def timed(
 
     def ask(number: int, text: str) -> pa.Table:
         system.spark.catalog.setCurrentDatabase(f"way{number}")
-        its = settings.get(ways[number], {})
-        for key, value in its.items():
-            system.spark.conf.set(key, value)
-        try:
+        with system.told(settings.get(ways[number], {})):
             return system.run(text)
-        finally:
-            for key in its:
-                system.spark.conf.unset(key)
 
     acts = {
         (query, way): lambda number=number, text=text: ask(number, text)

@@ -170,3 +170,55 @@ def test_a_shuffle_that_was_asked_for_stays(pair: Engine) -> None:
     with settings(pair, APART):
         assert rows == answered(pair, query)[1]
     assert "REPARTITION_BY_COL" in plan
+
+
+LARGE = {"spark.sql.autoBroadcastJoinThreshold": "1500KB", "spark.sql.adaptive.autoBroadcastJoinThreshold": "1KB"}
+"""With it neither table is sent, and both are small enough to be hashed."""
+SORTED = LARGE | {"warehouse.join.unsorted": "false"}
+
+
+@pytest.mark.parametrize(
+    "kind", ["", soaked("LEFT"), soaked("RIGHT"), soaked("LEFT SEMI"), "LEFT ANTI", soaked("FULL OUTER")]
+)
+def test_a_table_too_large_to_be_sent_is_hashed_and_none_is_sorted(pair: Engine, kind: str) -> None:
+    w = "0" if "SEMI" in kind or "ANTI" in kind else "sum(w)"
+    query = f"SELECT count(*), sum(v), {w} FROM lines l {kind} JOIN orders o ON l.k = o.k AND l.v % 3 <> o.k % 3"
+    with settings(pair, LARGE):
+        plan, rows = answered(pair, query)
+    with settings(pair, SORTED):
+        other, expected = answered(pair, query)
+    assert rows == expected
+    assert "Exchange hashpartitioning" not in plan + other
+    assert other.count("SortMergeJoin") == 1 and other.count("Sort ") == 2
+    assert (plan.count("SortMergeJoin"), plan.count("Sort ")) == ((1, 2) if kind == "FULL OUTER" else (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [
+        ("SELECT k, v, w, sum(w) OVER (PARTITION BY k) FROM lines JOIN orders USING (k)", {}),
+        ("SELECT /*+ MERGE(orders) */ count(*), sum(v + w) FROM lines JOIN orders USING (k)", {}),
+        (
+            "SELECT count(*), sum(v + w) FROM lines JOIN orders USING (k)",
+            {"spark.sql.autoBroadcastJoinThreshold": "9KB"},
+        ),
+    ],
+    ids=["the order is needed", "who hints has chosen", "too large"],
+)
+def test_sorted_where_that_is_better(pair: Engine, query: str, given: dict[str, str]) -> None:
+    with settings(pair, LARGE | given):
+        plan, rows = answered(pair, query)
+    with settings(pair, SORTED | given):
+        other, expected = answered(pair, query)
+    assert rows == expected
+    assert plan.count("SortMergeJoin") == other.count("SortMergeJoin") == 1
+    assert plan.count("Sort ") == other.count("Sort ")
+
+
+def test_also_where_nothing_may_be_sent(pair: Engine) -> None:
+    query = "SELECT count(*), sum(v + w) FROM lines JOIN orders USING (k)"
+    with settings(pair, dict.fromkeys(LARGE, "-1")):
+        plan, rows = answered(pair, query)
+    assert _joins(plan) == (1, 0) and "Sort" not in plan
+    with settings(pair, SENT):
+        assert rows == answered(pair, query)[1]

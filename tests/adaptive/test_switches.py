@@ -70,6 +70,7 @@ QUERIES_OF_KEPT = [
 FEATURES = {
     "warehouse.join.smallSideFirst": "false", "warehouse.pruning": "false", "warehouse.distribution": "false",
     "warehouse.statistics": "false", "warehouse.aggregation.once": "false", "warehouse.like.pieces": "false",
+    "warehouse.join.unsorted": "false",
     "warehouse.join.largerSideHashed": "false", "warehouse.join.fused": "false", "warehouse.unpacking": "false",
     "warehouse.join.keyFilter": "false", "warehouse.join.byNumber": "false", "warehouse.packing": "false",
     "spark.sql.adaptive.enabled": "false",

@@ -11,6 +11,7 @@ SWITCHES = {
     "warehouse.join.byNumber": "Whether a join in place keeps rows in the order of their keys where these are numbers.",
     "warehouse.join.fused": "Whether a join in place reads and looks up rows in one piece of generated code.",
     "warehouse.join.keyFilter": "Whether a join in place asks a filter of the hashed keys before it looks a row up.",
+    "warehouse.join.unsorted": "Whether tables that are distributed alike are joined by hashing instead of by sorting.",
     "warehouse.join.largerSideHashed": "Whether a join's larger side is hashed in partitions where that pays.",
     "warehouse.join.smallSideFirst": "Whether a shuffled join's likely small side runs first, alone.",
     "warehouse.like.pieces": "Whether LIKE asks for the pieces of its pattern first.",

@@ -21,6 +21,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec;
 import org.apache.spark.sql.execution.exchange.ValidateRequirements;
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
+import org.apache.spark.sql.execution.joins.SortMergeJoinExec;
 import org.apache.spark.sql.execution.window.WindowExec;
 
 /**
@@ -32,7 +33,9 @@ import org.apache.spark.sql.execution.window.WindowExec;
  */
 public final class JoinInPlace extends Rule {
   public TreeNode apply(TreeNode plan) {
-    return new Joins().of((SparkPlan) plan);
+    SparkPlan found = new Joins().of((SparkPlan) plan);
+    SparkPlan unsorted = new UnsortedJoins().of(found);
+    return unsorted == found || ValidateRequirements.validate(unsorted) ? unsorted : found;
   }
 
   private static final class Joins extends Rewrite {
@@ -41,6 +44,13 @@ public final class JoinInPlace extends Rule {
       return own instanceof BroadcastHashJoinExec ? joined((BroadcastHashJoinExec) own)
           : own instanceof ShuffledHashJoinExec ? unshuffled((ShuffledHashJoinExec) own)
           : own;
+    }
+  }
+
+  private static final class UnsortedJoins extends Rewrite {
+    SparkPlan of(SparkPlan plan) {
+      SparkPlan own = below(plan);
+      return own instanceof SortMergeJoinExec ? Unsorted.of((SortMergeJoinExec) own) : own;
     }
   }
 
@@ -106,7 +116,7 @@ public final class JoinInPlace extends Rule {
   }
 
   /** Who gives a hint has chosen. */
-  private static boolean isFree(SparkPlan join) {
+  static boolean isFree(SparkPlan join) {
     return join.logicalLink().isDefined() && join.logicalLink().get() instanceof Join
         && ((Join) join.logicalLink().get()).hint().equals(JoinHint.NONE());
   }
@@ -115,7 +125,7 @@ public final class JoinInPlace extends Rule {
    * Rows of a table, of a streaming table's panes too, over which a window tells what still stands. What else there is
    * may turn out small, or be sent to several joins at once.
    */
-  private static boolean isTable(SparkPlan rows) {
+  static boolean isTable(SparkPlan rows) {
     return scan(rows) != null;
   }
 
@@ -137,7 +147,7 @@ public final class JoinInPlace extends Rule {
   }
 
   /** By Spark's estimate, in bytes; of what nothing is known, as much as there can be. */
-  private static long size(SparkPlan rows) {
+  static long size(SparkPlan rows) {
     return rows.logicalLink().isDefined()
         ? ((LogicalPlan) rows.logicalLink().get()).stats().sizeInBytes().toLong() : Long.MAX_VALUE;
   }
