@@ -13,6 +13,7 @@ import pytest
 
 from tests import broker as brokers
 from tests import connector
+from tests.soak import soaked
 from tests.statements import Rows
 from tests.streaming.test_pace import wait_until
 from warehouse.errors import WarehouseError
@@ -78,6 +79,7 @@ def test_json_with_broken_values_in_bounded_steps(broker, topic, made, rows):
     assert values(rows("SELECT step, rows_in, bad FROM stream_progress('t')")) == [(1, 3, 2), (2, 3, 2), (3, 1, 0)]
 
 
+@pytest.mark.parametrize("reader", ["spark", soaked("python")], indirect=True)
 def test_records_as_they_are_and_a_topic_that_comes_late(broker, made, rows):
     late = f"late{next(NUMBERS)}"
     made("", subscribePattern=f"{late[:-1]}[{late[-1]}]", includeHeaders="true")
@@ -92,6 +94,7 @@ def test_records_as_they_are_and_a_topic_that_comes_late(broker, made, rows):
     assert len(rows("SELECT * FROM t")) == 1
 
 
+@pytest.mark.parametrize("reader", ["python", soaked("spark")], indirect=True)
 def test_avro(broker, topic, made, rows):
     from fastavro import parse_schema, schemaless_writer
 
