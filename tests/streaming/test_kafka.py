@@ -266,6 +266,32 @@ def test_topics_that_go_or_are_made_again(broker, topic, made, rows, goes_on):
 
 
 @pytest.mark.skipif(not ALL, reason="ORACLE_ALL=1 takes all that a broker can do")
+def test_two_streams_of_which_one_passes_over_what_is_lost(broker, topic, reader, rows):
+    topics = {"k": topic, "m": broker.topic(f"{topic}-other", 2)}
+    for name, fails in (("k", "true"), ("m", "false")):
+        told = f"kafka.bootstrap.servers '{broker.servers}', subscribe '{topics[name]}', reader '{reader}'"
+        rows(
+            f"CREATE STREAM {name} (a INT) USING kafka OPTIONS ({told}, value.format 'json', failOnDataLoss '{fails}')"
+        )
+        broker.send(topics[name], {"a": 1})
+    rows("CREATE STREAMING TABLE t AS SELECT a, 'k' AS s FROM STREAM k UNION ALL SELECT a, 'm' FROM STREAM m")
+    for offset in (1, 2):
+        broker.send(topics["m"], {"a": 2}, {"a": 3}, partition=1)
+        broker.forget(topics["m"], before=2 * offset - 1, partition=1)
+        broker.send(topic, {"a": 2}, {"a": 3})
+        if offset == 2:
+            broker.forget(topic, before=4)
+            with pytest.raises(WarehouseError, match=rf"KAFKA_OFFSETS_LOST\].* of {topic} .*\({topic}-0: 3 to 3\)"):
+                rows("REFRESH STREAMING TABLE t")
+        else:
+            rows("REFRESH STREAMING TABLE t")
+    assert values(rows("SELECT s, a FROM t ORDER BY s, a")) == [("k", a) for a in (1, 2, 3)] + [("m", 1), ("m", 3)]
+    assert values(rows("SELECT _record, _position FROM bad_rows('m')")) == [
+        ("lost: offsets 0 to 0", f"{topic}-other-1@0")
+    ]
+
+
+@pytest.mark.skipif(not ALL, reason="ORACLE_ALL=1 takes all that a broker can do")
 def test_where_a_table_and_a_query_start(broker, topic, made, rows):
     broker.partitions(topic, 3)
     for partition in range(3):

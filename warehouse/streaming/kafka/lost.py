@@ -38,10 +38,11 @@ def explained(
         checkpoint: the folder in which Spark notes what was read.
     """
     said = "\n".join(map(str, chain(error)))
-    if _LOSS in said:
-        told = {number: _since(spark, entry, checkpoint, number) for number, entry in entries.items()}
-        number = next((number for number, lost in told.items() if lost), min(entries))
-        return _error(entries[number], told[number])
+    failing = {number: entry for number, entry in entries.items() if not passes_over(entry)}
+    if failing and _LOSS in said:
+        told = {number: _since(spark, entry, checkpoint, number) for number, entry in failing.items()}
+        number = next((number for number, lost in told.items() if lost), min(failing))
+        return _error(failing[number], told[number])
     if refusal := _REFUSAL.search(said):
         servers = entries[min(entries)].option("kafka.bootstrap.servers")
         reason = f"{refusal[1].removesuffix('Exception')}: {refusal[2]}".rstrip(".")
