@@ -82,6 +82,11 @@ def subscription(options: Mapping[str, str]) -> Subscription:
     return Subscription(tuple(name.strip() for name in options["subscribe"].split(",")))
 
 
+def of_client(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a client, ``kafka.*`` among a stream's options, as they are named there."""
+    return {name[6:].lower(): value for name, value in options.items() if name.lower().startswith("kafka.")}
+
+
 def configuration(options: Mapping[str, str]) -> dict[str, Any]:
     """Return librdkafka's configuration for the options ``kafka.*``.
 
@@ -89,7 +94,7 @@ def configuration(options: Mapping[str, str]) -> dict[str, Any]:
         >>> configuration({"kafka.bootstrap.servers": "b:9092", "subscribe": "t"})["bootstrap.servers"]
         'b:9092'
     """
-    given = {name[6:].lower(): value for name, value in options.items() if name.lower().startswith("kafka.")}
+    given = of_client(options)
     jaas = given.pop("sasl.jaas.config", None)
     if jaas is not None:
         given |= {f"sasl.{key}": value for key, value in re.findall(r'(username|password)\s*=\s*"([^"]*)"', jaas)}

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from warehouse.errors import fail
-from warehouse.streaming.kafka.client import PATIENCE, RENAMED
+from warehouse.streaming.kafka.client import PATIENCE, RENAMED, of_client
 from warehouse.streaming.kafka.offsets import Marks, Offsets, Place
 
 _PEM = {"ssl.truststore.location": "ssl.truststore.type", "ssl.truststore.certificates": "ssl.truststore.type",
@@ -32,9 +32,8 @@ def settings(options: Mapping[str, str]) -> dict[str, str]:
         >>> settings({"kafka.bootstrap.servers": "b:9092", "kafka.ssl.ca.location": "ca.pem"})["ssl.truststore.type"]
         'PEM'
     """
-    given = {name[6:].lower(): value for name, value in options.items() if name.lower().startswith("kafka.")}
     names, out = {theirs: java for java, theirs in RENAMED.items()} | {"sasl.mechanisms": "sasl.mechanism"}, {}
-    for name, value in given.items():
+    for name, value in of_client(options).items():
         java = names.get(name, name)
         out[java] = value
         if name in names and java in _PEM:
@@ -105,18 +104,13 @@ class Broker:
         try:
             admin = self._apache.clients.admin.AdminClient.create(properties)
         except Py4JJavaError as error:
-            fail("WAREHOUSE_KAFKA_CONFIGURATION", reason=_reason(error).rstrip("."))
+            fail("WAREHOUSE_KAFKA_CONFIGURATION", reason=_reason(error))
         try:
             yield admin
         except Py4JJavaError as error:
-            unreachable(self._servers, _reason(error))
+            fail("WAREHOUSE_KAFKA_UNREACHABLE", servers=self._servers, reason=_reason(error))
         finally:
             admin.close(self._java.time.Duration.ZERO)
-
-
-def unreachable(servers: str, reason: str) -> NoReturn:
-    """Fail because a broker does not answer, or refuses."""
-    fail("WAREHOUSE_KAFKA_UNREACHABLE", servers=servers, reason=reason.rstrip("."))
 
 
 def _reason(error: Py4JJavaError) -> str:
@@ -124,4 +118,4 @@ def _reason(error: Py4JJavaError) -> str:
     java = error.java_exception
     while java.getCause() is not None:
         java = java.getCause()
-    return str(java.getMessage() or java.getClass().getSimpleName())
+    return str(java.getMessage() or java.getClass().getSimpleName()).rstrip(".")

@@ -58,10 +58,9 @@ def check_topics(spark: SparkSession, entries: dict[int, StreamEntry], checkpoin
     """
     for number, entry in entries.items():
         if not passes_over(entry) and (begin := _stands(checkpoint, number)):
-            there = reading.marks(spark, entry)
-            gone = tuple(lost for lost in next_step(begin, there, None).lost if lost.place not in there.latest)
+            gone = sorted(begin.keys() - reading.places(spark, entry))
             if gone:
-                raise _error(entry, gone)
+                raise _error(entry, tuple(Lost(place, begin[place], begin[place]) for place in gone))
 
 
 def passes_over(entry: StreamEntry) -> bool:

@@ -230,6 +230,11 @@ def marks(spark: SparkSession, entry: StreamEntry) -> Marks:
     return asked.marks(_chosen(lowered(entry), asked.partitions()))
 
 
+def places(spark: SparkSession, entry: StreamEntry) -> list[Place]:
+    """Return the partitions that a stream has now."""
+    return _chosen(lowered(entry), broker(spark, entry).partitions())
+
+
 def _chosen(options: Mapping[str, str], there: Mapping[str, list[int]]) -> list[Place]:
     return kafka_client.subscription(options).chosen(there)
 
