@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -46,30 +47,33 @@ PLACED = {"spark.sql.autoBroadcastJoinThreshold": "32MB"}
 """On a big machine, too, joins in place are by hashing."""
 
 
-@contextmanager
-def partners(engine: Engine, schema: str, keys: dict[str, str], many: str, few: str) -> Iterator[None]:
-    """Within this there are tables ``many`` and ``few``, partners by each of some keys, in a schema for each.
+@dataclass
+class Partners:
+    """Tables ``many`` and ``few``, partners by each of some keys, in a schema for each key.
 
     Args:
-        engine: makes them.
+        engine: makes them, those of a key when it is first used.
         schema: the schemas are called by it, ``_`` and the key's name.
         keys: SQL of each key, by its name.
         many, few: the other columns of each, and the rows: ``id AS v FROM range(9)``.
     """
-    columns = ", ".join(f"{sql} AS {kind}" for kind, sql in keys.items())
-    made = f"""CREATE SCHEMA {schema}; USE {schema};
-        CREATE TABLE source AS SELECT {columns}, {many}; CREATE TABLE other AS SELECT {columns}, {few}"""
-    placed = [
-        f"""CREATE SCHEMA {schema}_{kind}; USE {schema}_{kind};
-        CREATE TABLE many AS SELECT * FROM {schema}.source DISTRIBUTE BY {kind};
-        CREATE TABLE few TBLPROPERTIES ('copartition' = 'many') AS SELECT * FROM {schema}.other DISTRIBUTE BY {kind}"""
-        for kind in keys
-    ]
-    rows_of(engine, "; ".join((made, *placed)))
-    with settings(engine, PLACED):
-        yield
-    schemas = (schema, *(f"{schema}_{kind}" for kind in keys))
-    rows_of(engine, "; ".join(("USE default", *(f"DROP SCHEMA {name} CASCADE" for name in schemas))))
+
+    engine: Engine
+    schema: str
+    keys: dict[str, str]
+    many: str
+    few: str
+    made: set[str] = field(default_factory=set)
+
+    def use(self, kind: str) -> Engine:
+        """Make the schema of a key the current one; return the engine."""
+        schema, key = f"{self.schema}_{kind}", f"{self.keys[kind]} AS {kind}"
+        made = f"""CREATE SCHEMA {schema}; USE {schema};
+            CREATE TABLE many AS SELECT {key}, {self.many} DISTRIBUTE BY {kind};
+            CREATE TABLE few TBLPROPERTIES ('copartition' = 'many') AS SELECT {key}, {self.few} DISTRIBUTE BY {kind}"""
+        rows_of(self.engine, f"USE {schema}" if kind in self.made else made)
+        self.made.add(kind)
+        return self.engine
 
 
 @contextmanager

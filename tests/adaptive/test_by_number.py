@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, in_memory, partners, settings
+from tests.adaptive.conftest import PLACED, Partners, answered, code_of_join, in_memory, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -39,70 +39,71 @@ COMMON = ("even", "together")
 
 
 @pytest.fixture(scope="module")
-def pair(engine: Engine, shipped: None) -> Iterator[Engine]:
+def pair(engine: Engine, shipped: None) -> Iterator[Partners]:
     keys = {kind: f"if(id % 31 = 0, NULL, {sql})" for kind, sql in KEYS.items()}
     few = "id AS w, concat('other ', id) AS said FROM range(2000, 6000, 1, 4)"
-    with partners(engine, "numbered", keys, "id AS v FROM range(0, 6000, 1, 4)", few):
-        yield engine
+    with settings(engine, PLACED):
+        yield Partners(engine, "numbered", keys, "id AS v FROM range(0, 6000, 1, 4)", few)
+    rows_of(engine, "USE default")
 
 
 @pytest.mark.parametrize("query", [q if q in SOME else soaked(q) for q in QUERIES])
 @pytest.mark.parametrize("kind", [k if k in COMMON else soaked(k) for k in KEYS])
-def test_rows_are_the_same(pair: Engine, kind: str, query: str) -> None:
-    rows_of(pair, f"USE numbered_{kind}")
+def test_rows_are_the_same(pair: Partners, kind: str, query: str) -> None:
+    engine = pair.use(kind)
     text = QUERIES[query].format(kind)
-    plan, rows = answered(pair, text)
+    plan, rows = answered(engine, text)
     assert "ShuffledHashJoin" in plan
-    with settings(pair, OFF):
-        assert answered(pair, text)[1] == rows
-    with settings(pair, {"warehouse.distribution": "false"}):
-        assert answered(pair, text)[1] == rows
+    with settings(engine, OFF):
+        assert answered(engine, text)[1] == rows
+    with settings(engine, {"warehouse.distribution": "false"}):
+        assert answered(engine, text)[1] == rows
     assert rows or query == "nothing"
 
 
-def test_it_is_done_where_the_key_is_a_number_and_every_row_counts(pair: Engine) -> None:
-    rows_of(pair, "USE numbered_even")
+def test_it_is_done_where_the_key_is_a_number_and_every_row_counts(pair: Partners) -> None:
+    engine = pair.use("even")
     for q in ("inner", "left", "semi"):
-        assert "takingRows" in code_of_join(pair, QUERIES[q].format("even")), q
-    assert "takingRows" not in code_of_join(pair, "SELECT v FROM many m LEFT SEMI JOIN few f ON m.even = f.even")
+        assert "takingRows" in code_of_join(engine, QUERIES[q].format("even")), q
+    assert "takingRows" not in code_of_join(engine, "SELECT v FROM many m LEFT SEMI JOIN few f ON m.even = f.even")
     texts = "SELECT * FROM many m JOIN few f ON m.even = f.even AND string(m.v) = f.said"
-    assert "takingRows" not in code_of_join(pair, texts)
-    with settings(pair, OFF):
-        assert "takingRows" not in code_of_join(pair, QUERIES["inner"].format("even"))
+    assert "takingRows" not in code_of_join(engine, texts)
+    with settings(engine, OFF):
+        assert "takingRows" not in code_of_join(engine, QUERIES["inner"].format("even"))
 
 
-def test_two_keys_that_fit_into_a_number_are_one(pair: Engine) -> None:
-    rows_of(pair, "USE numbered_integer")
+def test_two_keys_that_fit_into_a_number_are_one(pair: Partners) -> None:
+    engine = pair.use("integer")
     text = "SELECT v, w FROM many m JOIN few f ON m.integer = f.integer AND int(v % 5) - 2 = int(w % 5) - 2"
-    assert "takingRows" in code_of_join(pair, text)
-    _, rows = answered(pair, text)
-    with settings(pair, {"warehouse.distribution": "false"}):
-        assert answered(pair, text)[1] == rows
+    assert "takingRows" in code_of_join(engine, text)
+    _, rows = answered(engine, text)
+    with settings(engine, {"warehouse.distribution": "false"}):
+        assert answered(engine, text)[1] == rows
     assert rows
 
 
-def test_also_in_memory(pair: Engine) -> None:
+def test_also_in_memory(pair: Partners) -> None:
     """Tables of nothing but numbers, too, of which Spark would read a row at a time."""
-    rows_of(pair, "USE numbered_together")
+    engine = pair.use("together")
     texts = [QUERIES[q].format("together") for q in SOME]
-    expected = [answered(pair, text)[1] for text in texts]
-    with in_memory(pair, "many", "few"):
+    expected = [answered(engine, text)[1] for text in texts]
+    with in_memory(engine, "many", "few"):
         for text, rows in zip(texts, expected, strict=True):
-            assert "takingRows" in code_of_join(pair, text)
-            assert answered(pair, text)[1] == rows
+            assert "takingRows" in code_of_join(engine, text)
+            assert answered(engine, text)[1] == rows
 
 
-def test_rows_that_take_more_memory_than_there_was_at_first(pair: Engine) -> None:
+def test_rows_that_take_more_memory_than_there_was_at_first(pair: Partners) -> None:
+    engine = pair.use("even")
     rows_of(
-        pair,
-        """USE numbered;
-        CREATE TABLE long AS SELECT id DIV 2 AS k, id AS v FROM range(9000) DISTRIBUTE BY k;
+        engine,
+        """CREATE TABLE long AS SELECT id DIV 2 AS k, id AS v FROM range(9000) DISTRIBUTE BY k;
         CREATE TABLE wide TBLPROPERTIES ('copartition' = 'long') AS
         SELECT id % 5000 AS k, repeat(string(id % 10), int(id % 1000)) AS t FROM range(20000) DISTRIBUTE BY k""",
     )
     text = "SELECT v, md5(t), length(t) FROM wide RIGHT JOIN long USING (k)"
-    assert "takingRows" in code_of_join(pair, text)
-    _, rows = answered(pair, text)
-    with settings(pair, {"warehouse.distribution": "false"}):
-        assert answered(pair, text)[1] == rows
+    assert "takingRows" in code_of_join(engine, text)
+    _, rows = answered(engine, text)
+    with settings(engine, {"warehouse.distribution": "false"}):
+        assert answered(engine, text)[1] == rows
     assert len(rows) == 36000

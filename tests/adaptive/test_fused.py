@@ -55,7 +55,7 @@ def pair(engine: Engine) -> Iterator[Engine]:
     rows_of(engine, f"{TABLES}; USE fused")
     with settings(engine, PLACED):
         yield engine
-    rows_of(engine, "USE default; DROP SCHEMA fused CASCADE")
+    rows_of(engine, "USE default")
 
 
 def test_it_is_one_piece_of_code_and_without_it_are_two(pair: Engine) -> None:

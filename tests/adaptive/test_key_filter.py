@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.adaptive.conftest import answered, code_of_join, in_memory, partners, settings
+from tests.adaptive.conftest import PLACED, Partners, answered, code_of_join, in_memory, settings
 from tests.soak import soaked
 from tests.statements import rows_of
 from warehouse.engine import Engine
@@ -35,43 +35,44 @@ QUERIES = {
 
 
 @pytest.fixture(scope="module")
-def pair(engine: Engine) -> Iterator[Engine]:
+def pair(engine: Engine) -> Iterator[Partners]:
     many = "id AS v, concat('Line ', id % 13) AS note FROM range(0, 9000, 1, 4)"
     few = "id AS w, concat('LINE ', id % 40) AS said FROM range(2000, 6000, 1, 4)"
-    with partners(engine, "filtered", KEYS, many, few):
-        yield engine
+    with settings(engine, PLACED):
+        yield Partners(engine, "filtered", KEYS, many, few)
+    rows_of(engine, "USE default")
 
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("kind", ["text", *map(soaked, [k for k in KEYS if k != "text"])])
-def test_rows_are_the_same(pair: Engine, kind: str, query: str) -> None:
-    rows_of(pair, f"USE filtered_{kind}")
+def test_rows_are_the_same(pair: Partners, kind: str, query: str) -> None:
+    engine = pair.use(kind)
     text = QUERIES[query].format(kind)
-    plan, rows = answered(pair, text)
-    with settings(pair, OFF):
-        assert answered(pair, text)[1] == rows
-    with settings(pair, {"warehouse.distribution": "false"}):
-        before, expected = answered(pair, text)
+    plan, rows = answered(engine, text)
+    with settings(engine, OFF):
+        assert answered(engine, text)[1] == rows
+    with settings(engine, {"warehouse.distribution": "false"}):
+        before, expected = answered(engine, text)
     assert "ShuffledHashJoin" in plan and "ShuffledHashJoin" not in before
     assert rows == expected
     assert rows or query == "nothing"
 
 
-def test_it_is_asked_where_most_rows_are_left_out_and_keys_are_no_numbers(pair: Engine) -> None:
-    rows_of(pair, "USE filtered_text")
-    assert all("keyFilter" in code_of_join(pair, QUERIES[q].format("text")) for q in ("inner", "left", "range"))
+def test_it_is_asked_where_most_rows_are_left_out_and_keys_are_no_numbers(pair: Partners) -> None:
+    engine = pair.use("text")
+    assert all("keyFilter" in code_of_join(engine, QUERIES[q].format("text")) for q in ("inner", "left", "range"))
     every = "SELECT m.v, f.w FROM many m JOIN few f ON m.text = f.text"
-    assert "keyFilter" not in code_of_join(pair, every)
-    assert "keyFilter" not in code_of_join(pair, f"{every} WHERE f.w > 2100")
-    with settings(pair, OFF):
-        assert "keyFilter" not in code_of_join(pair, QUERIES["inner"].format("text"))
+    assert "keyFilter" not in code_of_join(engine, every)
+    assert "keyFilter" not in code_of_join(engine, f"{every} WHERE f.w > 2100")
+    with settings(engine, OFF):
+        assert "keyFilter" not in code_of_join(engine, QUERIES["inner"].format("text"))
 
 
-def test_also_in_memory(pair: Engine) -> None:
-    rows_of(pair, "USE filtered_text")
+def test_also_in_memory(pair: Partners) -> None:
+    engine = pair.use("text")
     texts = [QUERIES[q].format("text") for q in ("inner", "left", "range")]
-    expected = [answered(pair, text)[1] for text in texts]
-    with in_memory(pair, "many", "few"):
+    expected = [answered(engine, text)[1] for text in texts]
+    with in_memory(engine, "many", "few"):
         for text, rows in zip(texts, expected, strict=True):
-            assert "keyFilter" in code_of_join(pair, text)
-            assert answered(pair, text)[1] == rows
+            assert "keyFilter" in code_of_join(engine, text)
+            assert answered(engine, text)[1] == rows
