@@ -76,7 +76,7 @@ def test_slices(how: str, seed: int, rig: Rig, monkeypatch: pytest.MonkeyPatch) 
     check(rig, sliced_program(seed))
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + 6 * len(SEEDS)) if ALL else (1, 18))
+@pytest.mark.parametrize("seed", range(SEED, SEED + 6 * len(SEEDS)) if ALL else (18,))
 def test_slices_far_apart(seed: int, rig: Rig) -> None:
     """The same where windows fire that no slice is near, or that rows of the step alone fall into."""
     check(rig, sparse_program(seed))

@@ -207,7 +207,7 @@ def test_explain_says_it_first_and_changes_nothing(rows: Rows, tmp_path: Path) -
     assert rows("DESCRIBE EXTENDED STREAMING TABLE t") == before
 
 
-@pytest.mark.parametrize("whole", ["replacing.d", "spark_catalog.Replacing.D", "replacing.d AS e"])
+@pytest.mark.parametrize("whole", [soaked("replacing.d"), "spark_catalog.Replacing.D", soaked("replacing.d AS e")])
 def test_a_table_is_the_same_however_much_of_its_name_is_said(rows: Rows, whole: str) -> None:
     rows("CREATE OR REPLACE TABLE d AS SELECT 1 AS k; CREATE OR REPLACE TABLE e AS SELECT 2 AS k")
     made = (

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak import soaked
 from tests.statements import Rows
 from warehouse.engine import Engine
 from warehouse.errors import WarehouseError
@@ -65,7 +66,7 @@ def test_two_halves_are_the_whole(rows: Rows, halves: tuple[Path, Path], waterma
     assert told(rows, "u") == told(rows, "t")
 
 
-@pytest.mark.parametrize("recorded", [str(DATA / "paper_watermark.csv"), "none"])
+@pytest.mark.parametrize("recorded", [str(DATA / "paper_watermark.csv"), soaked("none")])
 def test_a_query_s_own_watermark_wins_over_a_recorded_one(rows: Rows, recorded: str) -> None:
     replay(rows, "moving", DATA / "paper.json")
     replay(rows, "recorded", DATA / "paper.json", recorded)
