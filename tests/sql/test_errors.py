@@ -51,6 +51,7 @@ CASES = {
     "negative gap": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL -5 MINUTES)",
     "lateness below nothing": f"SELECT count(*) FROM STREAM plays {WINDOW} ALLOWED LATENESS INTERVAL -1 DAY",
     "refresh of a stream": "REFRESH STREAMING TABLE plays",
+    "misspelt switch": "SET warehouse.prunning = false",
     "gap of a month": "SELECT count(*) FROM STREAM plays WINDOW SESSIONS (at, GAP INTERVAL 1 MONTH)",
     "run every month": "START STREAMING TABLE t EVERY INTERVAL 1 MONTH",
     "every above size": "SELECT count(*) FROM STREAM plays WINDOW SLIDING (at, SIZE INTERVAL 5 MINUTES, EVERY INTERVAL 1 HOUR)",

@@ -15,6 +15,7 @@ from warehouse.catalog.entries import Column, quote_name
 from warehouse.errors import SourceText, Span, WarehouseError, fail
 from warehouse.execution.spark_errors import RAISED, translate
 from warehouse.execution.streams_in_plans import StreamsInPlan
+from warehouse.execution.switches import OF_CLIENTS, SWITCHES
 from warehouse.execution.types import type_text
 from warehouse.language.fragments import Fragment
 from warehouse.language.statements import Name
@@ -237,6 +238,10 @@ class SparkAnalyzer:
     def aggregate_functions(self) -> frozenset[str]:
         """Return the names of the aggregate functions."""
         return AGGREGATES
+
+    def switches(self) -> frozenset[str]:
+        """Return the names of the warehouse's own settings."""
+        return OF_CLIENTS.union(SWITCHES)
 
 
 def relation_kind(spark: SparkSession, parts: Sequence[str]) -> str | None:

@@ -23,6 +23,9 @@ SWITCHES = {
 }
 """What is on unless it is set to false, and what for."""
 
+OF_CLIENTS = frozenset(["warehouse.listing.hive", "warehouse.rows.arrow"])
+"""What the endpoint asks of its sessions, off unless a client sets it: how tables are listed, how rows are sent."""
+
 
 def install(view: Any) -> None:
     """Declare the switches in a JVM; in one that knows them already, do nothing.

@@ -63,6 +63,9 @@ class Analyzer(Protocol):
     def aggregate_functions(self) -> frozenset[str]:
         """Return the lower-case names of all aggregate functions."""
 
+    def switches(self) -> frozenset[str]:
+        """Return the names of the warehouse's own settings of a session."""
+
 
 class Models(Protocol):
     """Makes stored models answer SQL. Nothing is predicted before a query runs."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
+from itertools import takewhile
 
 from warehouse.catalog.entries import ViewEntry, qualified
 from warehouse.errors import SourceText, Span, WarehouseError, fail, without_secrets
@@ -64,6 +66,8 @@ _COUNTS = {
 def passed_through(context: Context, statement: SparkStatement) -> plans.RunSpark:
     """Return the plan of a statement that holds nothing of ours; it may name what is."""
     source = statement.source
+    if statement.verb in ("SET", "RESET"):
+        _check_setting(context, source)
     if statement.verb == "SHOW CREATE" and (made := _as_made(context, statement.target)):
         return plans.RunSpark(source, of(f"SELECT {string_literal(made)} AS createtab_stmt"))
     forget = checked_target(context, statement.verb, statement.target)
@@ -158,6 +162,21 @@ def _altered(
             text = view.text[: made.start] + qualified(schema, name) + view.text[made.end :]
             return view, ViewEntry(schema, name, text, view.current or view.schema, view.made_of)
     return None, None
+
+
+def _check_setting(context: Context, source: SourceText) -> None:
+    """Refuse a setting of ours that there is not: Spark keeps whatever it is told, and nobody would ask for it."""
+    words = list(takewhile(lambda word: word.text != "=", (tokenize(source.text) or ())[1:]))
+    if not words:
+        return
+    span, known = Span(words[0].start, words[-1].end), context.analyzer.switches()
+    name = source.text[span.start : span.end].strip("`")
+    ours = "warehouse."
+    if name.lower().startswith(ours) and " " not in name and name not in known:
+        written = {switch.lower().removeprefix(ours): switch for switch in known}
+        near = get_close_matches(name.lower().removeprefix(ours), written, 1)
+        advice = f"did you mean {written[near[0]]}?" if near else "SET -v lists what there is, with what it is for."
+        fail("WAREHOUSE_SWITCH_UNKNOWN", span, setting=name, advice=advice)
 
 
 def _reshapes(statement: SparkStatement) -> bool:
