@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import pytest
+
+from warehouse.errors import WarehouseError
+
 Rows = Callable[[str], list[dict[str, Any]]]
 
 
@@ -15,6 +19,13 @@ def rows_of(engine: Any, text: str) -> list[dict[str, Any]]:
     for result in engine.run(text):
         found = [row for batch in result.batches for row in batch.to_pylist()]
     return found
+
+
+def refused(rows: Rows, text: str) -> WarehouseError:
+    """Run statements of which one is refused; return the error."""
+    with pytest.raises(WarehouseError) as caught:
+        rows(text)
+    return caught.value
 
 
 def rows_in(engine: Any, schema: str) -> Iterator[Rows]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import warehouse
-from tests.statements import rows_of
+from tests.statements import refused, rows_of
 from warehouse.engine import Engine
-from warehouse.errors import WarehouseError
 from warehouse.execution.switches import OF_CLIENTS, SWITCHES
 
 
@@ -29,9 +29,7 @@ def test_what_clients_set_is_known(engine: Engine) -> None:
 
 def test_they_are_on_or_off(engine: Engine) -> None:
     assert rows_of(engine, "SET warehouse.pruning = false")[0]["value"] == "false"
-    with pytest.raises(WarehouseError) as refused:
-        rows_of(engine, "SET warehouse.pruning = banana")
-    (told,) = refused.value.diagnostics
+    (told,) = refused(partial(rows_of, engine), "SET warehouse.pruning = banana").diagnostics
     assert told.condition == "INVALID_CONF_VALUE.TYPE_MISMATCH" and told.span is not None
     rows_of(engine, "RESET warehouse.pruning")
     (said,) = [row for row in rows_of(engine, "SET -v") if row["key"] == "warehouse.pruning"]
@@ -49,8 +47,7 @@ def test_they_are_on_or_off(engine: Engine) -> None:
 )
 def test_there_are_no_others(engine: Engine, statement: str, words: str, advice: str) -> None:
     """Spark keeps whatever it is told, under any name."""
-    with pytest.raises(WarehouseError) as refused:
-        rows_of(engine, statement)
-    (told,) = refused.value.diagnostics
+    error = refused(partial(rows_of, engine), statement)
+    (told,) = error.diagnostics
     assert told.condition == "WAREHOUSE_SWITCH_UNKNOWN" and told.span is not None
-    assert statement[told.span.start : told.span.end] == words and advice in str(refused.value)
+    assert told.span.of(statement) == words and advice in str(error)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.statements import Rows, rows_of
+from tests.statements import Rows, refused, rows_of
 from warehouse.catalog.udfs import Udfs
 from warehouse.engine import TrainingProgress
 from warehouse.errors import WarehouseError
@@ -41,12 +41,6 @@ def paying(engine: Engine, rows: Rows) -> str:
     """Return the name of a model that tells who pays; it knows ages, incomes and countries."""
     rows("GENERATE ML DecisionTreeClassifier((SELECT age, income, country, paid FROM people), paid) AS MODEL paying")
     return "paying"
-
-
-def refused(rows: Rows, text: str) -> WarehouseError:
-    with pytest.raises(WarehouseError) as caught:
-        rows(text)
-    return caught.value
 
 
 def test_the_papers_pair_of_statements(engine: Engine, rows: Rows) -> None:

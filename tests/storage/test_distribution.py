@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks import status
 from tests.soak import soaked
-from tests.statements import Rows, rows_shuffled
-from warehouse.engine import Engine, WarehouseError
+from tests.statements import Rows, refused, rows_shuffled
+from warehouse.engine import Engine
 
 JOIN = "SELECT count(*) AS n, sum(v) AS v, sum(w) AS w FROM {} AS l JOIN {} AS o ON l.k = o.ok"
 
@@ -45,12 +45,6 @@ def shuffles_of(engine: Engine, statement: str) -> int:
     assert not results[-1].warnings
     ours = [o.description for o in seen.operators if o.name == "Exchange" and "hashpartitioning" in o.description]
     return len([told for told in ours if "file_name" not in told])  # that is how the new files are looked at
-
-
-def refused(rows: Rows, text: str) -> WarehouseError:
-    with pytest.raises(WarehouseError) as caught:
-        rows(text)
-    return caught.value
 
 
 def test_a_join_on_the_key_has_no_exchange_on_either_side(rows: Rows, pair: None) -> None:

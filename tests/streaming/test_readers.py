@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.soak import soaked
-from tests.statements import Rows, rows_in
+from tests.statements import Rows, refused, rows_in
 from warehouse.errors import WarehouseError
 from warehouse.streaming.views.view_texts import ViewTexts
 
@@ -32,12 +32,6 @@ def rows(engine: Any, schema: str, tmp_path: Path) -> Iterator[Rows]:
             f" OPTIONS (path '{tmp_path / 'm'}', maxFilesPerTrigger '1') WATERMARK ts DELAY OF INTERVAL 0 SECONDS"
         )
         yield rows
-
-
-def refused(rows: Rows, text: str) -> WarehouseError:
-    with pytest.raises(WarehouseError) as caught:
-        rows(text)
-    return caught.value
 
 
 def test_keys_that_differ_by_a_microsecond_are_two(rows: Rows, tmp_path: Path) -> None:

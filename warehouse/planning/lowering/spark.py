@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import takewhile
 
 from warehouse.catalog.entries import ViewEntry, qualified
@@ -21,10 +20,14 @@ from warehouse.planning.lowering.schemas import dropped_with
 from warehouse.planning.models.predictions import refuse_in_view
 from warehouse.planning.queries.expand import pointed_back
 from warehouse.planning.queries.render import Writer
+from warehouse.planning.streams.options import close_to
 from warehouse.planning.streams.sources import check_references
 from warehouse.planning.words.named_windows import next_use, written_out
 
 NAMES_NEW = ("CREATE", "REPLACE")
+
+_OURS = "warehouse."
+"""What the names of the warehouse's own settings begin with."""
 
 _READS_ONLY = (
     "SELECT",
@@ -170,12 +173,11 @@ def _check_setting(context: Context, source: SourceText) -> None:
     if not words:
         return
     span, known = Span(words[0].start, words[-1].end), context.analyzer.switches()
-    name = source.text[span.start : span.end].strip("`")
-    ours = "warehouse."
-    if name.lower().startswith(ours) and " " not in name and name not in known:
-        written = {switch.lower().removeprefix(ours): switch for switch in known}
-        near = get_close_matches(name.lower().removeprefix(ours), written, 1)
-        advice = f"did you mean {written[near[0]]}?" if near else "SET -v lists what there is, with what it is for."
+    name = span.of(source.text).strip("`")
+    ours, of_ours = name[: len(_OURS)], name[len(_OURS) :]
+    if ours.lower() == _OURS and " " not in of_ours and name not in known:
+        meant = close_to(of_ours, (switch.removeprefix(_OURS) for switch in known), 0.6)
+        advice = f"did you mean {_OURS}{meant}?" if meant else "SET -v lists what there is, with what it is for."
         fail("WAREHOUSE_SWITCH_UNKNOWN", span, setting=name, advice=advice)
 
 
